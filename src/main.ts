@@ -4,11 +4,11 @@
 import { spawnSync } from "node:child_process";
 import { writeSync } from "node:fs";
 import process from "node:process";
-import type { CliEnvironment } from "./cli/environment.ts";
-import { installedVariables } from "./cli/installed.ts";
-import { runProgram } from "./cli/program.ts";
-import { asServiceUser, belongsToService, type Replacement, unitUser } from "./cli/service-user.ts";
-import { shellWord } from "./cli/shell-word.ts";
+import { installedVariables } from "./cli/commands/service/installed.ts";
+import { asServiceUser, belongsToService, type Replacement, unitUser } from "./cli/commands/service/service-user.ts";
+import type { CliEnvironment } from "./cli/terminal/environment.ts";
+import { runProgram } from "./cli/terminal/program.ts";
+import { shellWord } from "./cli/terminal/shell-word.ts";
 import { keepOutputClosed } from "./runtime/closed-output.ts";
 import { findHostUser, operatorOf, readLoginUid } from "./runtime/operator.ts";
 import { distantTerminal, runBehindTerminal } from "./runtime/operator-terminal.ts";
@@ -69,7 +69,9 @@ const environment: CliEnvironment = {
 };
 if (serviceUser !== undefined && belongsToService(args)) {
   const isLock = args[0] === "lock";
-  const given = isLock ? await (await import("./cli/lock-as-root.ts")).lockAsRoot(args, environment) : args;
+  const given = isLock
+    ? await (await import("./cli/commands/users/lock-as-root.ts")).lockAsRoot(args, environment)
+    : args;
   await become(asService(serviceUser, given));
 }
 process.exitCode = await runProgram(args, environment);

@@ -5,7 +5,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { eq } from "drizzle-orm";
-import { writeNewFile } from "../../src/cli/audit-export.ts";
+import { writeNewFile } from "../../src/cli/commands/audit/audit-export.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { submitApplication } from "../../src/domain/approvals/approvals.ts";
 import { requestExtension } from "../../src/domain/approvals/extensions.ts";
@@ -187,7 +187,7 @@ describe("uam audit export", () => {
   test.if(canMount)("--output fails on a full disk, even if a part of the last write fits on it", () => {
     const disk = join(cli.dataDir, "disk");
     mkdirSync(disk);
-    const program = `import { writeNewFile } from "${join(import.meta.dir, "../../src/cli/audit-export.ts")}";
+    const program = `import { writeNewFile } from "${join(import.meta.dir, "../../src/cli/commands/audit/audit-export.ts")}";
       const content = new Blob(["x".repeat(200_000)]).stream();
       await writeNewFile("${disk}/x.csv", content).catch((error) => console.log(error.code));`;
     const script = 'mount -t tmpfs -o size=64k none "$1" && "$2" -e "$3"; ls "$1"';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { ssoProviderOf } from "../../src/cli/single-sign-on.ts";
+import { ssoProviderOf } from "../../src/cli/commands/administrators/single-sign-on.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { checkAdministrators } from "../../src/doctor/database.ts";
 import { checkSingleSignOn } from "../../src/doctor/single-sign-on.ts";

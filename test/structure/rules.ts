@@ -170,7 +170,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
     imports: [
       "agent/paths.ts",
       "config",
-      "cli/commands.ts",
+      "cli/terminal/commands.ts",
       "install",
       "server/console",
       "store/postgres",
@@ -192,7 +192,7 @@ export const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "prom-client": ["server/metrics"],
   "@optique/core": ["cli", "build/command-pages.ts"],
   // What looks like what is one rule, for the API and the command line alike.
-  "fastest-levenshtein": ["shared/near-miss.ts", "cli/suggestion.ts"],
+  "fastest-levenshtein": ["shared/near-miss.ts", "cli/terminal/suggestion.ts"],
   "string-width": ["cli"],
   "p-limit": ["shared/bounded.ts"],
   "@logtape/logtape": ["server/logging.ts"],
@@ -260,7 +260,8 @@ export const WORDS: readonly Word[] = [
       "shared/fault-point.ts": "is told by a test, and is no part of the binary",
       "build/console.ts": "tells the libraries of the browser's pages that they are not being developed",
       "build/deb.ts": "DEBFULLNAME and DEBEMAIL are Debian's own, and no settings of the service",
-      "cli/environment.ts": "JOURNAL_STREAM says where standard error goes and is no setting (systemd.exec(5))",
+      "cli/terminal/environment.ts":
+        "JOURNAL_STREAM says where standard error goes and is no setting (systemd.exec(5))",
     },
   },
   {

@@ -1,7 +1,7 @@
 /** The whole application on a real database, with a fake host and clock, and someone to call it. */
 
-import { ssoProviderOf } from "../../src/cli/single-sign-on.ts";
-import { webOptionsOf } from "../../src/cli/web-options.ts";
+import { ssoProviderOf } from "../../src/cli/commands/administrators/single-sign-on.ts";
+import { webOptionsOf } from "../../src/cli/commands/service/web-options.ts";
 import { type Config, readConfig } from "../../src/config/config.ts";
 import { createSeal } from "../../src/domain/audit/seal.ts";
 import { createPasswordHasher } from "../../src/domain/auth/administrators/passwords.ts";

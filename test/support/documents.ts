@@ -44,11 +44,11 @@ export const BLOCKS: Readonly<Record<string, readonly Run[]>> = {
   "docs/api.md": ["here"],
   "docs/backup.md": [
     "here",
-    { not: "age is not on every machine; test/cli/backup.test.ts backs up to standard output" },
+    { not: "age is not on every machine; test/cli/commands/service/backup.test.ts backs up to standard output" },
     { by: "test/debian/direct.ts" },
   ],
   "docs/benchmarks.md": [{ by: "test/bench/run.test.ts" }],
-  "docs/cli.md": ["here", { by: "test/cli/completion.test.ts" }, "here"],
+  "docs/cli.md": ["here", { by: "test/cli/terminal/completion.test.ts" }, "here"],
   "docs/events.md": ["here"],
   "docs/fleet.md": [
     "here",

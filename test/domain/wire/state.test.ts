@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq, sql } from "drizzle-orm";
-import { webOptionsOf } from "../../../src/cli/web-options.ts";
+import { webOptionsOf } from "../../../src/cli/commands/service/web-options.ts";
 import { settleChanges } from "../../../src/domain/hosts/confirmation.ts";
 import { setUserHosts } from "../../../src/domain/hosts/grants.ts";
 import { lockHost, unlockHost, updateHost } from "../../../src/domain/hosts/hosts.ts";

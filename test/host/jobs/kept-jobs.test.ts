@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { printKeptJobs } from "../../../src/cli/jobs.ts";
+import { printKeptJobs } from "../../../src/cli/commands/users/jobs.ts";
 import { forgetJobs, JOBS_KEPT, keepJobs, readKeptJobs } from "../../../src/host/jobs/kept-jobs.ts";
 import { type Jobs, MOST, readJobs } from "../../../src/host/jobs/spool.ts";
 import { shift } from "../../../src/shared/clock.ts";

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { verify } from "node:crypto";
 import { eq } from "drizzle-orm";
-import { webOptionsOf } from "../../../src/cli/web-options.ts";
+import { webOptionsOf } from "../../../src/cli/commands/service/web-options.ts";
 import { fleetOf } from "../../../src/domain/wire/fleet.ts";
 import { fleetSecrets } from "../../../src/domain/wire/fleet-key.ts";
 import { authorize, challengeBytes, checkingKey, keyFingerprint } from "../../../src/protocol/fleet-signature.ts";

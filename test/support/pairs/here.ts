@@ -2,7 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 import { sql } from "drizzle-orm";
-import { webOptionsOf } from "../../../src/cli/web-options.ts";
+import { webOptionsOf } from "../../../src/cli/commands/service/web-options.ts";
 import { hashToken } from "../../../src/domain/auth/sessions/sessions.ts";
 import { purgeDue } from "../../../src/domain/lifecycle/clean-up.ts";
 import { expireDue, recycleDue } from "../../../src/domain/lifecycle/lifecycle.ts";

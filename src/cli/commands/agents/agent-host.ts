@@ -1,0 +1,30 @@
+/** What the commands on an agent's host begin with. */
+
+import { hostname } from "node:os";
+import type { LeaseFiles } from "../../../agent/lease.ts";
+import { AGENT_DIRECTORY, AGENT_RUN_DIRECTORY } from "../../../agent/paths.ts";
+import { type AgentIdentity, findIdentity } from "../../../agent/store.ts";
+import { runCommand } from "../../../host/execute/command.ts";
+import { REVOKED_KEYS_FILE } from "../../../install/settings.ts";
+import { UamError } from "../../../shared/errors.ts";
+import type { CliEnvironment } from "../../terminal/environment.ts";
+
+export const LEASE_FILES: LeaseFiles = { directory: AGENT_RUN_DIRECTORY, target: REVOKED_KEYS_FILE };
+
+/** Who this host is; throws `conflict` if it has joined no service, and `invalid` for anybody but root. */
+export function requireJoined(environment: Pick<CliEnvironment, "isRoot">, directory = AGENT_DIRECTORY): AgentIdentity {
+  if (!environment.isRoot) throw new UamError("invalid", "This needs root");
+  const identity = findIdentity(directory);
+  if (identity !== undefined) return identity;
+  throw new UamError(
+    "conflict",
+    "This host has joined no service: make a line there with uam host token, then uam agent join LINE",
+  );
+}
+
+/** The host's full name, as far as it knows it. */
+export async function fullHostName(): Promise<string> {
+  const { exitCode, stdout } = await runCommand(["/usr/bin/hostname", "-f"]).catch(() => ({ exitCode: 1, stdout: "" }));
+  const name = exitCode === 0 && stdout.trim() !== "" ? stdout.trim() : hostname();
+  return name.toLowerCase();
+}

@@ -1,0 +1,126 @@
+/** uam approval: applications for access, and requests for more time. */
+
+import { object, or } from "@optique/core/constructs";
+import { message } from "@optique/core/message";
+import { map, optional } from "@optique/core/modifiers";
+import { argument, command, option } from "@optique/core/primitives";
+import { choice, integer, string } from "@optique/core/valueparser";
+import type { ApplicationFilter, Review } from "../../../domain/approvals/approvals.ts";
+import { APPROVAL_KINDS, APPROVAL_STATUSES } from "../../../shared/statuses.ts";
+import { daysOption, jsonFlag, pageOptions, textOption } from "../../terminal/arguments.ts";
+import { offering } from "../../terminal/completion.ts";
+import { type Command, EXIT, withServices } from "../../terminal/environment.ts";
+import { type Column, printJson, printPage, printRecord, shortTime } from "../../terminal/output.ts";
+
+const list = command(
+  "list",
+  map(
+    object({
+      ...pageOptions(),
+      status: optional(
+        option("--status", choice(APPROVAL_STATUSES, { metavar: "STATUS" }), {
+          description: message`Only applications with this status.`,
+        }),
+      ),
+      kind: optional(
+        option("--kind", choice(APPROVAL_KINDS, { metavar: "KIND" }), {
+          description: message`Only applications for access, or only requests for more time (extension).`,
+        }),
+      ),
+      json: jsonFlag(),
+    }),
+    (input) => runList(input),
+  ),
+  { brief: message`List applications and requests for more time, newest first.` },
+);
+
+const id = argument(offering(integer({ min: 1, metavar: "ID" }), "applications"), {
+  description: message`The application's id, as uam approval list shows it.`,
+});
+
+const approve = command(
+  "approve",
+  map(
+    object({
+      id,
+      reason: textOption("--reason", "TEXT", message`A note on the decision, kept with the application.`),
+      ttlDays: daysOption(
+        "--ttl-days",
+        message`Days until the account expires, policy.default_ttl by default; or by how many it is extended, by default those asked for.`,
+      ),
+      noUser: option("--no-user", {
+        description: message`Approve an application for access without creating the user.`,
+      }),
+      json: jsonFlag(),
+    }),
+    ({ id, json, noUser, ...review }) =>
+      runReview(id, { ...review, approve: true, ...(noUser ? { createUser: false } : {}) }, json),
+  ),
+  {
+    brief: message`Approve an application and create the user, or give a user more time.`,
+    description: message`Approves the application, creates the user and the host account, or extends the user who asks for more time, and mails the applicant. If the user cannot be created or extended, the application stays pending.`,
+  },
+);
+
+const reject = command(
+  "reject",
+  map(
+    object({
+      id,
+      reason: option("--reason", string({ metavar: "TEXT" }), {
+        description: message`The reason; it is mailed to the applicant.`,
+      }),
+      json: jsonFlag(),
+    }),
+    ({ id, reason, json }) => runReview(id, { approve: false, reason }, json),
+  ),
+  { brief: message`Reject an application, with a reason.` },
+);
+
+export const approvalCommand = command("approval", or(list, approve, reject), {
+  brief: message`Review applications for access and requests for more time.`,
+});
+
+type ApplicationRecord = ReturnType<typeof import("../../../server/records.ts").applicationRecord>;
+
+const COLUMNS: readonly Column<ApplicationRecord>[] = [
+  { header: "ID", value: (application) => application.id },
+  { header: "USERNAME", value: (application) => application.username },
+  { header: "KIND", value: ({ kind, days }) => (days === null ? kind : `${kind}, ${days}d`) },
+  { header: "STATUS", value: (application) => application.status },
+  { header: "CREATED", value: (application) => shortTime(application.created_at) },
+  { header: "EMAIL", value: (application) => application.email, narrow: "cut" },
+  { header: "SUPERVISOR", value: (application) => application.supervisor || "-", narrow: "either" },
+  { header: "PURPOSE", value: (application) => application.purpose || "-", narrow: "either" },
+  { header: "REVIEWED BY", value: (application) => application.reviewed_by || "-", narrow: "drop" },
+];
+
+interface ListInput extends ApplicationFilter {
+  readonly page: number;
+  readonly pageSize: number;
+  readonly json: boolean;
+}
+
+function runList(input: ListInput): Command {
+  return async (environment) => {
+    const { listApplications } = await import("../../../domain/approvals/approvals.ts");
+    const { applicationRecord } = await import("../../../server/records.ts");
+    const { total, items } = await withServices(environment, "read", (context) =>
+      listApplications(context, input, input),
+    );
+    const records = items.map(applicationRecord);
+    await printPage(environment, COLUMNS, { ...input, total, records });
+    return EXIT.done;
+  };
+}
+
+function runReview(id: number, review: Review, json: boolean): Command {
+  return async (environment) => {
+    const { reviewApplication } = await import("../../../domain/approvals/approvals.ts");
+    const { applicationRecord } = await import("../../../server/records.ts");
+    const reviewed = await withServices(environment, "change", (context) => reviewApplication(context, id, review));
+    if (json) printJson(environment, applicationRecord(reviewed));
+    else printRecord(environment, applicationRecord(reviewed));
+    return EXIT.done;
+  };
+}

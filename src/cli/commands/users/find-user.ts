@@ -1,0 +1,24 @@
+/** Which user is meant on the command line. */
+
+import type { Context } from "../../../domain/operation/context.ts";
+import { withoutPrefix } from "../../../shared/account-name.ts";
+import { UamError } from "../../../shared/errors.ts";
+import type { UserRow } from "../../../store/schema.ts";
+
+/** The form of an id; no id is longer. */
+const ID = /^\d{1,15}$/;
+
+/** The user with that name, host account or id, in this order: a name may be all digits. Undefined if there is none. */
+export async function findUserReferred(context: Context, reference: string): Promise<UserRow | undefined> {
+  const { findUser, findUserByName } = await import("../../../domain/users/find.ts");
+  const named = await findUserByName(context.db, withoutPrefix(reference));
+  return named ?? (ID.test(reference) ? await findUser(context.db, Number(reference)) : undefined);
+}
+
+/** The same; throws `not_found` if there is none. */
+export async function requireUserReferred(context: Context, reference: string): Promise<UserRow> {
+  const user = await findUserReferred(context, reference);
+  if (user !== undefined) return user;
+  const kinds = ID.test(reference) ? "name or id" : "name";
+  throw new UamError("not_found", `There is no user with the ${kinds} ${JSON.stringify(reference)}`);
+}

@@ -1,0 +1,32 @@
+/** What commands say about the hosts with agents after access was taken away. */
+
+import type { Confirmation } from "../../../domain/hosts/confirmation.ts";
+import type { Context } from "../../../domain/operation/context.ts";
+import { counted } from "../../../shared/counted.ts";
+import { formatTimestamp } from "../../../shared/timestamp.ts";
+import type { CliEnvironment } from "../../terminal/environment.ts";
+
+/** Waits for the hosts of the user, as the API does; undefined where none is concerned. */
+export async function awaitHostsOf(context: Context, userId: number): Promise<Confirmation | undefined> {
+  const { awaitHosts } = await import("../../../domain/hosts/confirmation.ts");
+  return await awaitHosts(context, userId);
+}
+
+/** Says what they have confirmed, and from when on it is true everywhere. */
+export function printHosts(environment: Pick<CliEnvironment, "err">, known: Confirmation | undefined): void {
+  if (known === undefined) return;
+  const { total, confirmed, pending, effectiveBy } = known;
+  if (confirmed === total) {
+    environment.err(`${counted(total, "further host")} confirmed it.\n`);
+    return;
+  }
+  const names = pending.slice(0, 10).join(", ");
+  const more = total - confirmed > 10 ? " and others" : "";
+  const until =
+    effectiveBy === null
+      ? "One of them has no lease, so nothing is certain until it answers."
+      : `It is true everywhere from ${formatTimestamp(effectiveBy)} on, whatever becomes of them.`;
+  environment.err(
+    `${confirmed} of ${counted(total, "further host")} confirmed it; not yet: ${names}${more}. ${until}\n`,
+  );
+}

@@ -1,0 +1,286 @@
+/** uam user: external users. */
+
+import { object, or } from "@optique/core/constructs";
+import { message } from "@optique/core/message";
+import { map, optional } from "@optique/core/modifiers";
+import { argument, command, option } from "@optique/core/primitives";
+import { choice, string } from "@optique/core/valueparser";
+import type { Context } from "../../../domain/operation/context.ts";
+import type { UserFilter } from "../../../domain/users/list.ts";
+import { systemClock } from "../../../shared/clock.ts";
+import { USER_STATUSES } from "../../../shared/statuses.ts";
+import { USER_SORTS } from "../../../shared/user-sorts.ts";
+import type { UserRow } from "../../../store/schema.ts";
+import {
+  daysOption,
+  jsonFlag,
+  networkOptions,
+  pageOptions,
+  textOption,
+  userArgument,
+} from "../../terminal/arguments.ts";
+import { type CliEnvironment, type Command, EXIT, withServices } from "../../terminal/environment.ts";
+import { type Column, printJson, printPage, printRecord, shortTime } from "../../terminal/output.ts";
+import { previewFlag, previewUser } from "../../terminal/preview.ts";
+import { confirmed, yesFlag } from "./confirmed.ts";
+import { requireUserReferred } from "./find-user.ts";
+import { runDelete, runDisable } from "./user-closings.ts";
+import { accessCommands } from "./user-sessions.ts";
+
+const list = command(
+  "list",
+  map(
+    object({
+      ...pageOptions(),
+      status: optional(
+        option("--status", choice(USER_STATUSES, { metavar: "STATUS" }), {
+          description: message`Only users with this status.`,
+        }),
+      ),
+      supervisor: textOption("--supervisor", "NAME", message`Only users of this supervisor.`),
+      search: textOption(
+        "--search",
+        "TEXT",
+        message`Only users with this text in username, host account, e-mail, supervisor or purpose, in any case.`,
+      ),
+      sort: optional(
+        option("--sort", choice(USER_SORTS, { metavar: "ORDER" }), {
+          description: message`The order; a minus sign turns it round, as in --sort=-expire_at. The default is newest first.`,
+        }),
+      ),
+      json: jsonFlag(),
+    }),
+    (input) => runList(input),
+  ),
+  { brief: message`List users, newest first.` },
+);
+
+const show = command(
+  "show",
+  map(object({ user: userArgument(), json: jsonFlag() }), ({ user, json }) =>
+    withUser("read", user, json, async (_, found) => found),
+  ),
+  { brief: message`Show a user.` },
+);
+
+const create = command(
+  "create",
+  map(
+    object({
+      username: argument(string({ metavar: "NAME" }), { description: message`The username, without ext_.` }),
+      email: option("--email", string({ metavar: "ADDRESS" }), { description: message`Where login codes are mailed.` }),
+      supervisor: textOption("--supervisor", "NAME", message`Who is responsible for the user.`),
+      purpose: textOption("--purpose", "TEXT", message`What the access is for.`),
+      sourceNetworks: networkOptions(),
+      ttlDays: daysOption("--ttl-days", message`Days until the account expires; the default is policy.default_ttl.`),
+      json: jsonFlag(),
+    }),
+    ({ json, ...input }): Command =>
+      async (environment) => {
+        const { createUser } = await import("../../../domain/users/users.ts");
+        const user = await withServices(environment, "change", (context) => createUser(context, input));
+        return await printUser(environment, user, json);
+      },
+  ),
+  {
+    brief: message`Create a user and the host account.`,
+    description: message`Creates a user and the host account ext_NAME. If one of them fails, neither is created.`,
+  },
+);
+
+const update = command(
+  "update",
+  map(
+    object({
+      user: userArgument(),
+      email: textOption("--email", "ADDRESS", message`The new e-mail address.`),
+      supervisor: textOption("--supervisor", "NAME", message`The new supervisor; "" for none.`),
+      purpose: textOption("--purpose", "TEXT", message`The new purpose; "" for none.`),
+      sourceNetworks: networkOptions(),
+      json: jsonFlag(),
+    }),
+    ({ user, json, ...changes }): Command =>
+      async (environment) => {
+        if (Object.values(changes).every((change) => change === undefined)) {
+          environment.err("uam: Nothing to change: give --email, --supervisor, --purpose or --network.\n");
+          return EXIT.usage;
+        }
+        const { updateUser } = await import("../../../domain/users/update.ts");
+        return await withUser("change", user, json, (context, found) => updateUser(context, found.id, changes))(
+          environment,
+        );
+      },
+  ),
+  {
+    brief: message`Change e-mail, supervisor, purpose or networks.`,
+    description: message`Changes only what is given. Networks take effect at once: keys are refused from outside them, and SSH sessions from outside end.`,
+  },
+);
+
+const disable = command(
+  "disable",
+  map(object({ user: userArgument(), preview: previewFlag(), json: jsonFlag() }), ({ preview, user, json }) =>
+    preview
+      ? previewUser({ user, json }, async (context, { id }) => (await previews()).previewDisable(context, id))
+      : runDisable({ user, json }),
+  ),
+  { brief: message`End a user's access at once.` },
+);
+
+const enable = command(
+  "enable",
+  map(object({ user: userArgument(), preview: previewFlag(), json: jsonFlag() }), ({ preview, user, json }) =>
+    preview
+      ? previewUser({ user, json }, async (context, { id }) => (await previews()).previewEnable(context, id))
+      : withUser("change", user, json, async (context, { id }) => {
+          const { enableUser } = await import("../../../domain/users/users.ts");
+          return await enableUser(context, id);
+        }),
+  ),
+  { brief: message`Give a disabled user access again.` },
+);
+
+const extend = command(
+  "extend",
+  map(
+    object({
+      user: userArgument(),
+      days: daysOption("--days", message`How many days; the default is policy.default_ttl.`),
+      preview: previewFlag(),
+      json: jsonFlag(),
+    }),
+    ({ preview, user, days = 0, json }) =>
+      preview
+        ? previewUser({ user, json }, async (context, { id }) => (await previews()).previewExtend(context, id, days))
+        : withUser("change", user, json, async (context, { id }) => {
+            const { extendUser } = await import("../../../domain/users/users.ts");
+            return await extendUser(context, id, days);
+          }),
+  ),
+  {
+    brief: message`Extend a user's access.`,
+    description: message`Moves the expiry to DAYS after now or after the current expiry, whichever is later.`,
+  },
+);
+
+const remove = command(
+  "delete",
+  map(
+    object({
+      user: userArgument(),
+      yes: yesFlag(),
+      preview: previewFlag(),
+      json: jsonFlag(),
+    }),
+    ({ preview, ...input }) =>
+      preview
+        ? previewUser(input, async (context, { id }) => (await previews()).previewDelete(context, id))
+        : runDelete(input),
+  ),
+  {
+    brief: message`Delete a user, the host account and the home directory.`,
+    description: message`Deletes a user with their keys, host account and home directory. The audit records stay. Asks first, unless --yes is given.`,
+  },
+);
+
+const rebuild = command(
+  "rebuild",
+  map(
+    object({
+      user: userArgument(),
+      yes: yesFlag(),
+      json: jsonFlag(),
+    }),
+    (input) => runRebuild(input),
+  ),
+  {
+    brief: message`Recreate a host account that was removed by hand.`,
+    description: message`Recreates the host account of a user after somebody removed it, for example with userdel: with the same uid, an empty home directory, and keys and state as stored. A home directory that is still there is deleted. Asks first, unless --yes is given.`,
+  },
+);
+
+export const userCommand = command(
+  "user",
+  or(or(list, show, create, update, disable, enable, extend, remove, rebuild), accessCommands),
+  {
+    brief: message`Manage external users.`,
+  },
+);
+
+interface ListInput extends UserFilter {
+  readonly page: number;
+  readonly pageSize: number;
+  readonly json: boolean;
+}
+
+function runList(input: ListInput): Command {
+  return async (environment) => {
+    const { listUsers } = await import("../../../domain/users/list.ts");
+    const { userRecord } = await import("../../../server/records.ts");
+    const { total, items } = await withServices(environment, "read", (context) => listUsers(context, input, input));
+    const now = systemClock.now();
+    const records = items.map((user) => userRecord(user, now));
+    await printPage(environment, COLUMNS, { ...input, total, records });
+    return EXIT.done;
+  };
+}
+
+type UserRecord = ReturnType<typeof import("../../../server/records.ts").userRecord>;
+
+const COLUMNS: readonly Column<UserRecord>[] = [
+  { header: "ID", value: (user) => user.id },
+  { header: "USERNAME", value: (user) => user.username },
+  { header: "STATUS", value: (user) => user.status },
+  { header: "EXPIRES", value: (user) => shortTime(user.expire_at) },
+  { header: "EMAIL", value: (user) => user.email, narrow: "cut" },
+  { header: "SUPERVISOR", value: (user) => user.supervisor || "-", narrow: "either" },
+  { header: "PURPOSE", value: (user) => user.purpose || "-", narrow: "either" },
+];
+
+/** Loaded only where it is used: help and completion must answer at once. */
+function previews() {
+  return import("../../../domain/users/preview.ts");
+}
+
+/** Looks the user up, does the work, and prints the user as it then is. */
+function withUser(
+  purpose: "read" | "change",
+  reference: string,
+  json: boolean,
+  work: (context: Context, user: UserRow) => Promise<UserRow>,
+): Command {
+  return async (environment) => {
+    const user = await withServices(environment, purpose, async (context) =>
+      work(context, await requireUserReferred(context, reference)),
+    );
+    return await printUser(environment, user, json);
+  };
+}
+
+async function printUser(environment: CliEnvironment, user: UserRow, json: boolean): Promise<number> {
+  const { userRecord } = await import("../../../server/records.ts");
+  const record = userRecord(user, systemClock.now());
+  if (json) printJson(environment, record);
+  else printRecord(environment, record);
+  return EXIT.done;
+}
+
+interface ConfirmedInput {
+  readonly user: string;
+  readonly yes: boolean;
+  readonly json: boolean;
+}
+
+function runRebuild({ json, ...given }: ConfirmedInput): Command {
+  const question = ({ username }: UserRow) =>
+    `Recreate the host account ext_${username}, and delete what is left of its home directory?`;
+  return (environment) =>
+    confirmed(
+      environment,
+      { ...given, doing: "Rebuilding", question, refused: "Nothing was changed." },
+      async (context, { id }) => {
+        const { rebuildAccount } = await import("../../../domain/accounts/rebuild.ts");
+        await printUser(environment, await rebuildAccount(context, id), json);
+      },
+    );
+}

@@ -1,0 +1,121 @@
+/** Arguments and options that several commands share. */
+
+import type { Message } from "@optique/core/message";
+import { message, text } from "@optique/core/message";
+import { map, multiple, optional, withDefault } from "@optique/core/modifiers";
+import { argument, option } from "@optique/core/primitives";
+import { integer, string, type ValueParser } from "@optique/core/valueparser";
+import { systemClock } from "../../shared/clock.ts";
+import { MAX_DAYS, parseDuration } from "../../shared/duration.ts";
+import { publicMessage, UamError } from "../../shared/errors.ts";
+import { MAX_PAGE_SIZE } from "../../shared/page.ts";
+import { formatTimestamp } from "../../shared/timestamp.ts";
+import { stored } from "./completion.ts";
+import { type DayEdge, parseMoment } from "./moment.ts";
+
+/** Longer than the API's: a terminal has room. */
+const DEFAULT_PAGE_SIZE = 50;
+
+/** `--json`. */
+export function jsonFlag() {
+  return option("--json", { description: message`Print JSON, in the shape of the API's records.` });
+}
+
+/** `NAME`: a user by name or by id. */
+export function userArgument() {
+  return argument(stored("NAME", "users"), { description: message`The user's name or id.` });
+}
+
+/** `--page` and `--page-size`. */
+export function pageOptions() {
+  return {
+    page: withDefault(
+      option("--page", integer({ min: 1, max: 999_999_999, metavar: "N" }), {
+        description: message`The page to show; page 1 has the newest.`,
+      }),
+      1,
+    ),
+    pageSize: withDefault(
+      option("--page-size", integer({ min: 1, max: MAX_PAGE_SIZE, metavar: "N" }), {
+        description: message`Items on a page, at most ${text(String(MAX_PAGE_SIZE))}; the default is ${text(String(DEFAULT_PAGE_SIZE))}.`,
+      }),
+      DEFAULT_PAGE_SIZE,
+    ),
+  };
+}
+
+/** An option with a text. */
+export function textOption(name: `--${string}`, metavar: Uppercase<string>, description: Message) {
+  return optional(option(name, string({ metavar: metavar as "TEXT" }), { description }));
+}
+
+/** `--network`, as often as needed; undefined if it is not given, none for the word "any". */
+export function networkOptions() {
+  const description = message`From where the account may be used for SSH: a network such as 192.0.2.0/24, or an address; may be repeated. "any" for anywhere.`;
+  return map(multiple(option("--network", string({ metavar: "CIDR" }), { description })), (given) => {
+    if (given.length === 0) return undefined;
+    return given.every((network) => network === "any") ? [] : given;
+  });
+}
+
+/** An option with a number of days. Without it `policy.default_ttl` applies, as for 0 in the API. */
+export function daysOption(name: `--${string}`, description: Message) {
+  return optional(option(name, checked("DAYS", 1, parseDays, String), { description }));
+}
+
+function parseDays(input: string): number {
+  const days = /^\d{1,4}$/.test(input) ? Number(input) : 0;
+  if (days >= 1 && days <= MAX_DAYS) return days;
+  throw new UamError(
+    "invalid",
+    `The number of days must be a whole number from 1 to ${MAX_DAYS}; leave the option out for policy.default_ttl`,
+  );
+}
+
+/** `--since` and `--until`, both inclusive. */
+export function periodOptions() {
+  return {
+    since: optional(
+      option("--since", moment("start"), {
+        description: message`From this time on: RFC 3339, a date (its start, UTC), or how long ago, such as 7d.`,
+      }),
+    ),
+    until: optional(
+      option("--until", moment("end"), {
+        description: message`Up to this time: RFC 3339, a date (its end, UTC), or how long ago, such as 12h.`,
+      }),
+    ),
+  };
+}
+
+/** A duration such as `30s`, in milliseconds. */
+export function duration(): ValueParser<"sync", number> {
+  return checked("DURATION", 0, (input) => parseDuration(input), String);
+}
+
+function moment(edge: DayEdge): ValueParser<"sync", Date> {
+  return checked("TIME", new Date(0), (input) => parseMoment(input, edge, systemClock.now()), formatTimestamp);
+}
+
+/** A value parser made from a function that throws `invalid`. */
+function checked<T>(
+  metavar: "TIME" | "DURATION" | "DAYS",
+  placeholder: T,
+  parse: (input: string) => T,
+  format: (value: T) => string,
+): ValueParser<"sync", T> {
+  return {
+    mode: "sync",
+    metavar,
+    placeholder,
+    format,
+    parse(input) {
+      try {
+        return { success: true, value: parse(input) };
+      } catch (error) {
+        if (!(error instanceof UamError)) throw error;
+        return { success: false, error: [{ type: "text", text: `${publicMessage(error)}.` }] };
+      }
+    },
+  };
+}

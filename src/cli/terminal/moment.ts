@@ -1,0 +1,28 @@
+/** Points in time as people type them at a shell. */
+
+import { DAY, shift } from "../../shared/clock.ts";
+import { parseDuration } from "../../shared/duration.ts";
+import { UamError } from "../../shared/errors.ts";
+import { clampTimestamp, parseTimestamp } from "../../shared/timestamp.ts";
+
+/** Whether a bare date means the first millisecond of that day (UTC) or its last. */
+export type DayEdge = "start" | "end";
+
+/**
+ * The moment that an RFC 3339 timestamp, a bare date (`2026-11-20`, UTC) or a duration ago (`7d`, `12h`) names. Throws `invalid` for
+ * anything else.
+ */
+export function parseMoment(text: string, edge: DayEdge, now: Date): Date {
+  if (/^\d+[wdhms]/.test(text)) return clampTimestamp(shift(now, -parseDuration(text)));
+  try {
+    if (!/^\d{4}-\d\d-\d\d$/.test(text)) return clampTimestamp(parseTimestamp(text));
+    const start = parseTimestamp(`${text}T00:00:00Z`);
+    return clampTimestamp(edge === "start" ? start : shift(start, DAY - 1));
+  } catch (cause) {
+    throw new UamError(
+      "invalid",
+      `${JSON.stringify(text.slice(0, 40))} is not a time such as 2026-11-20T08:00:00Z, a date such as 2026-11-20, or a duration ago such as 7d`,
+      { cause },
+    );
+  }
+}

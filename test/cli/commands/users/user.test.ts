@@ -1,0 +1,249 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { createTestCli, type TestCli } from "../../../support/cli.ts";
+
+let cli: TestCli;
+beforeAll(async () => {
+  cli = await createTestCli();
+});
+afterAll(() => cli.close());
+
+const auditOf = async (username: string) =>
+  (await cli.json(["audit", "list", "--resource-type", "user"])).items.filter(
+    (row: { resource_id: string }) => row.resource_id === username,
+  );
+
+describe("uam user create", () => {
+  test("create prints the record and is audited as the operator's", async () => {
+    const { code, stdout } = await cli.run([
+      "user",
+      "create",
+      "alice",
+      "--email",
+      "alice@example.org",
+      "--ttl-days",
+      "5",
+    ]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(
+      /^username {9}alice\nhost_account {5}ext_alice\nemail {12}alice@example\.org\nsupervisor {7}-$/m,
+    );
+    const [row] = await auditOf("1");
+    expect(row).toMatchObject({ actor_type: "cli", actor: "olga", action: "user.create", result: "success", ip: "" });
+  });
+
+  test("create --json prints the API's record", async () => {
+    const record = await cli.json(["user", "create", "bob", "--email", "bob@example.org", "--purpose", "a test"]);
+    expect(Object.keys(record)).toEqual([
+      ...["id", "username", "host_account", "email", "supervisor", "purpose", "source_networks"],
+      ...["status", "expire_at", "disabled_at", "created_at", "updated_at"],
+    ]);
+    expect(record).toMatchObject({ username: "bob", supervisor: "", purpose: "a test", disabled_at: null });
+  });
+
+  test("create logs the planned changes in dry-run mode", async () => {
+    const { stderr } = await cli.run(["user", "create", "carol", "--email", "carol@example.org"]);
+    expect(stderr).toContain("/usr/sbin/useradd");
+  });
+
+  test("create of a taken name fails with a sentence and exit 1", async () => {
+    const { code, stdout, stderr } = await cli.run(["user", "create", "alice", "--email", "other@example.org"]);
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toEndWith("uam: The username alice is taken\n");
+  });
+});
+
+describe("uam user list", () => {
+  test("list aligns its columns and shows each user", async () => {
+    const { code, stdout } = await cli.run(["user", "list"]);
+    const lines = stdout.split("\n");
+    expect(code).toBe(0);
+    expect(lines[0]).toMatch(/^ID {2}USERNAME {2}STATUS {2}EXPIRES {15}EMAIL {14}SUPERVISOR {2}PURPOSE$/);
+    expect(lines.at(-2)).toMatch(
+      /^1 {3}alice {5}active {2}\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ {2}alice@example\.org {2}- {11}-$/,
+    );
+  });
+
+  test("list is paged, and says that there is more", async () => {
+    const { stdout, stderr } = await cli.run(["user", "list", "--page-size", "2"]);
+    expect(stdout.trim().split("\n")).toHaveLength(3);
+    expect(stderr).toBe("3 in all; --page 2 shows the next.\n");
+    expect(await cli.json(["user", "list", "--page-size", "2", "--page", "2"])).toMatchObject({
+      total: 3,
+      items: [{ username: "alice" }],
+    });
+  });
+
+  test("list filters by status and supervisor", async () => {
+    expect((await cli.json(["user", "list", "--status", "disabled"])).total).toBe(0);
+    expect((await cli.json(["user", "list", "--supervisor", "nobody"])).total).toBe(0);
+  });
+
+  test("list searches, and sorts either way round", async () => {
+    const names = async (...options: string[]) =>
+      (await cli.json(["user", "list", ...options])).items.map(({ username }: { username: string }) => username);
+    expect(await names("--search", "A TEST")).toEqual(["bob"]);
+    expect(await names("--search", "%")).toEqual([]);
+    expect(await names("--sort", "username")).toEqual(["alice", "bob", "carol"]);
+    expect(await names("--sort=-username")).toEqual(["carol", "bob", "alice"]);
+    expect((await cli.run(["user", "list", "--sort", "email"])).code).toBe(2);
+  });
+
+  test("list cuts long texts to the terminal's width", async () => {
+    await cli.run(["user", "create", "dora", "--email", "dora@example.org", "--purpose", "x".repeat(300)]);
+    const narrow = await cli.run(["user", "list"], { columns: 90 });
+    expect(Math.max(...narrow.stdout.split("\n").map((line) => line.length))).toBeLessThanOrEqual(90);
+    expect(narrow.stdout).toContain("…");
+    expect((await cli.run(["user", "list"])).stdout).toContain("x".repeat(300));
+  });
+});
+
+describe("uam user show", () => {
+  test("show finds by name, host account and id", async () => {
+    for (const reference of ["alice", "ext_alice", "1"]) {
+      expect(await cli.json(["user", "show", reference])).toMatchObject({ id: 1, username: "alice" });
+    }
+  });
+
+  test("show prefers a name of digits to an id", async () => {
+    await cli.run(["user", "create", "1", "--email", "one@example.org"]);
+    expect((await cli.json(["user", "show", "1"])).username).toBe("1");
+    await cli.run(["user", "delete", "1", "--yes"]);
+    expect((await cli.json(["user", "show", "1"])).username).toBe("alice");
+  });
+
+  test("show of an unknown user fails", async () => {
+    expect(await cli.run(["user", "show", "zoe"])).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: 'uam: There is no user with the name "zoe"\n',
+    });
+  });
+});
+
+describe("changes", () => {
+  test("update changes what is given and nothing else", async () => {
+    const record = await cli.json(["user", "update", "bob", "--supervisor", "Eve"]);
+    expect(record).toMatchObject({ supervisor: "Eve", purpose: "a test" });
+    expect(await cli.json(["user", "update", "bob", "--purpose", ""])).toMatchObject({
+      supervisor: "Eve",
+      purpose: "",
+    });
+  });
+
+  test("update takes networks, and lifts them", async () => {
+    const networks = ["--network", "192.0.2.0/24", "--network=2001:db8::1"];
+    expect((await cli.json(["user", "update", "bob", ...networks])).source_networks).toEqual([
+      "192.0.2.0/24",
+      "2001:db8::1/128",
+    ]);
+    const refused = await cli.run(["user", "update", "bob", "--network", "192.0.2.7/24"]);
+    expect([refused.code, refused.stderr]).toEqual([
+      1,
+      expect.stringContaining("uam: 192.0.2.7/24 is an address within a network; the network itself is 192.0.2.0/24"),
+    ]);
+    expect((await cli.json(["user", "update", "bob", "--supervisor", "Eve"])).source_networks).toHaveLength(2);
+    expect((await cli.json(["user", "update", "bob", "--network", "any"])).source_networks).toEqual([]);
+  });
+
+  test("update without a change is a usage error", async () => {
+    const { code, stderr } = await cli.run(["user", "update", "bob"]);
+    expect(code).toBe(2);
+    expect(stderr).toBe("uam: Nothing to change: give --email, --supervisor, --purpose or --network.\n");
+  });
+
+  test("disable and enable change the state", async () => {
+    expect((await cli.json(["user", "disable", "bob"])).status).toBe("disabled");
+    expect((await cli.json(["user", "enable", "bob"])).status).toBe("active");
+    expect((await auditOf("2")).map((row: { action: string }) => row.action).slice(0, 2)).toEqual([
+      "user.enable",
+      "user.disable",
+    ]);
+  });
+
+  test("extend moves the expiry by so many days", async () => {
+    const before = await cli.json(["user", "show", "bob"]);
+    const after = await cli.json(["user", "extend", "bob", "--days", "7"]);
+    expect(Date.parse(after.expire_at) - Date.parse(before.expire_at)).toBe(7 * 86_400_000);
+  });
+});
+
+describe("uam user delete", () => {
+  test("delete refuses if there is no terminal to ask at", async () => {
+    expect(await cli.run(["user", "delete", "carol"])).toEqual({
+      code: 2,
+      stdout: "",
+      stderr: "uam: Deleting needs --yes if there is no terminal to ask at.\n",
+    });
+    expect((await cli.json(["user", "show", "carol"])).username).toBe("carol");
+  });
+
+  test("delete asks, and takes no for an answer", async () => {
+    const questions: string[] = [];
+    const ask = (answer: string) => async (question: string) => {
+      questions.push(question);
+      return answer;
+    };
+    for (const answer of ["", "n", "x y"]) {
+      const { code, stderr } = await cli.run(["user", "delete", "carol"], { ask: ask(answer) });
+      expect(code).toBe(1);
+      expect(stderr).toEndWith("Nothing was deleted.\n");
+    }
+    expect(questions[0]).toBe("Delete carol (id 3), the host account ext_carol and its home directory? [y/N] ");
+    expect((await cli.run(["user", "delete", "carol"], { ask: ask("y") })).code).toBe(0);
+    expect((await cli.run(["user", "show", "carol"])).code).toBe(1);
+  });
+
+  test("rebuild asks as well, and refuses an account that exists", async () => {
+    const questions: string[] = [];
+    const ask = async (question: string) => {
+      questions.push(question);
+      return "no";
+    };
+    const refused = await cli.run(["user", "rebuild", "bob"], { ask });
+    expect([refused.code, refused.stderr]).toEqual([1, "Nothing was changed.\n"]);
+    expect(questions).toEqual([
+      "Recreate the host account ext_bob, and delete what is left of its home directory? [y/N] ",
+    ]);
+    expect(await cli.run(["user", "rebuild", "bob"])).toEqual({
+      code: 2,
+      stdout: "",
+      stderr: "uam: Rebuilding needs --yes if there is no terminal to ask at.\n",
+    });
+    expect((await cli.run(["user", "rebuild", "bob", "--yes"])).stderr).toEndWith(
+      "uam: The host account ext_bob exists; uam reconcile repairs what is wrong with it\n",
+    );
+  });
+
+  test("delete --yes does not ask", async () => {
+    const { code, stderr } = await cli.run(["user", "delete", "dora", "--yes"]);
+    expect(code).toBe(0);
+    expect(stderr).toContain("Deleted dora (id ");
+  });
+});
+
+describe("sessions", () => {
+  test("sessions lists none in dry-run mode, and end-session finds none", async () => {
+    expect(await cli.json(["user", "sessions", "alice"])).toEqual({ items: [] });
+    expect((await cli.run(["user", "sessions", "ext_alice"])).stdout).toMatch(/^ID +SINCE +FROM +KEY +FINGERPRINT\n$/);
+    const { code, stdout, stderr } = await cli.run(["user", "end-session", "alice", "10000001"]);
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toEndWith("uam: There is no such session, or it has already ended\n");
+  });
+
+  test("sign-out says how many sessions there were", async () => {
+    const { code, stderr } = await cli.run(["user", "sign-out", "alice"]);
+    expect([code, stderr]).toEqual([0, "0 sessions of alice were ended.\n"]);
+    expect(await cli.json(["user", "sign-out", "alice"])).toEqual({ status: "ended", sessions: 0 });
+    expect((await cli.run(["user", "sign-out", "zoe"])).code).toBe(1);
+  });
+
+  test("sessions and end-session of an unknown user fail", async () => {
+    for (const args of [
+      ["sessions", "zoe"],
+      ["end-session", "zoe", "10000001"],
+    ]) {
+      const { code, stderr } = await cli.run(["user", ...args]);
+      expect([code, stderr]).toEqual([1, 'uam: There is no user with the name "zoe"\n']);
+    }
+  });
+});
