@@ -14,7 +14,7 @@ import { findHostUser, operatorOf, readLoginUid } from "./runtime/operator.ts";
 import { distantTerminal, runBehindTerminal } from "./runtime/operator-terminal.ts";
 import type { Runtime } from "./runtime/runtime.ts";
 import { createErrorWriter } from "./runtime/standard-error.ts";
-import { harmlessLines } from "./shared/text.ts";
+import { harmlessLines } from "./shared/text/text.ts";
 import { COMMIT } from "./shared/version.ts";
 
 keepOutputClosed();

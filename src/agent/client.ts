@@ -14,8 +14,8 @@ import {
   NONCE_HEADER,
   signingKey,
 } from "../protocol/fleet-signature.ts";
-import { SECOND } from "../shared/clock.ts";
 import { UamError } from "../shared/errors.ts";
+import { SECOND } from "../shared/time/clock.ts";
 import { VERSION } from "../shared/version.ts";
 
 /** What a program sends and gets; `fetch`, but for tests. */

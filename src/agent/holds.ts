@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { HostHold } from "../protocol/fleet.ts";
-import { removeDurably, writeDurably } from "../shared/durable-file.ts";
+import { removeDurably, writeDurably } from "../shared/system/durable-file.ts";
 
 const NAME = /^hold-([0-9a-f-]{36})\.json$/;
 

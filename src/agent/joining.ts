@@ -16,10 +16,10 @@ import {
   signingKey,
 } from "../protocol/fleet-signature.ts";
 import { isSignedBytes } from "../protocol/signed-bytes.ts";
-import type { Clock } from "../shared/clock.ts";
 import { UamError } from "../shared/errors.ts";
-import { faultPoint } from "../shared/fault-point.ts";
-import { formatTimestamp } from "../shared/timestamp.ts";
+import type { Clock } from "../shared/time/clock.ts";
+import { formatTimestamp } from "../shared/time/timestamp.ts";
+import { faultPoint } from "../shared/work/fault-point.ts";
 import { answerOf, apiOf, exchange, headersOf, limits, requireSafeAddress, type Send } from "./client.ts";
 import { type AgentIdentity, adoptNextKey, makeNextKey, resetEpoch, writeIdentity } from "./store.ts";
 

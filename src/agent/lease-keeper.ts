@@ -2,8 +2,8 @@
 
 import type { HostState } from "../protocol/fleet.ts";
 import type { AccountRef, Host } from "../protocol/host.ts";
-import { faultPoint } from "../shared/fault-point.ts";
 import type { Log } from "../shared/log.ts";
+import { faultPoint } from "../shared/work/fault-point.ts";
 import {
   endLease,
   endOf,

@@ -10,7 +10,7 @@
 import { randomBytes } from "node:crypto";
 import { mkdirSync, readFileSync, readlinkSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Clock, SECOND } from "../shared/clock.ts";
+import { type Clock, SECOND } from "../shared/time/clock.ts";
 
 /** A moment on two clocks, in seconds. */
 export interface Moment {

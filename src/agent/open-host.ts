@@ -5,10 +5,10 @@ import { createHost } from "../host/create-host.ts";
 import type { HostSettings } from "../host/settings.ts";
 import type { HostState } from "../protocol/fleet.ts";
 import type { AccountRef, Host } from "../protocol/host.ts";
-import { ACCOUNT_PREFIX } from "../shared/account-name.ts";
-import type { Machine } from "../shared/kernel.ts";
 import type { Log } from "../shared/log.ts";
-import { isWithin, OLD_UIDS, type UidRange } from "../shared/uids.ts";
+import type { Machine } from "../shared/system/kernel.ts";
+import { isWithin, OLD_UIDS, type UidRange } from "../shared/system/uids.ts";
+import { ACCOUNT_PREFIX } from "../shared/text/account-name.ts";
 import { type AgentState, keyOf } from "./records.ts";
 
 /** Opens the host for each way in which sessions end once. Throws as `createHost` does. */

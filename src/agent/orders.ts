@@ -3,10 +3,10 @@
 import { createMutex } from "../host/execute/command.ts";
 import type { HostProblem, HostState } from "../protocol/fleet.ts";
 import type { AccountRef, Host } from "../protocol/host.ts";
-import { hostAccountOf } from "../shared/account-name.ts";
-import { faultPoint } from "../shared/fault-point.ts";
-import { type LockEntry, readLocks, removeLock } from "../shared/lock-journal.ts";
 import type { Log } from "../shared/log.ts";
+import { type LockEntry, readLocks, removeLock } from "../shared/system/lock-journal.ts";
+import { hostAccountOf } from "../shared/text/account-name.ts";
+import { faultPoint } from "../shared/work/fault-point.ts";
 import { applyState } from "./apply.ts";
 import { findingOf, problemList, problemOf } from "./problems.ts";
 import {

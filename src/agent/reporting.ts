@@ -2,8 +2,8 @@
 
 import { AGENT_ROUTES, type HostReport, MAX_UNKNOWN, type SshAddress } from "../protocol/fleet.ts";
 import type { HostMode } from "../protocol/host.ts";
-import type { Clock } from "../shared/clock.ts";
-import { formatTimestamp } from "../shared/timestamp.ts";
+import type { Clock } from "../shared/time/clock.ts";
+import { formatTimestamp } from "../shared/time/timestamp.ts";
 import { VERSION } from "../shared/version.ts";
 import { require2xx, type ServiceClient } from "./client.ts";
 import { readHolds, removeHold } from "./holds.ts";

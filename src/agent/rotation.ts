@@ -4,10 +4,10 @@ import { Buffer } from "node:buffer";
 import { sign } from "node:crypto";
 import { AGENT_ROUTES } from "../protocol/fleet.ts";
 import { publicBytes, rotationBytes, signingKey } from "../protocol/fleet-signature.ts";
-import type { Clock } from "../shared/clock.ts";
-import { faultPoint } from "../shared/fault-point.ts";
 import type { Log } from "../shared/log.ts";
-import { formatTimestamp } from "../shared/timestamp.ts";
+import type { Clock } from "../shared/time/clock.ts";
+import { formatTimestamp } from "../shared/time/timestamp.ts";
+import { faultPoint } from "../shared/work/fault-point.ts";
 import { require2xx, type ServiceClient } from "./client.ts";
 import { type AgentIdentity, adoptNextKey, makeNextKey, readKeys, writeIdentity } from "./store.ts";
 

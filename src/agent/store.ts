@@ -18,8 +18,8 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
-import { removeDurably, writeDurably } from "../shared/durable-file.ts";
 import { UamError } from "../shared/errors.ts";
+import { removeDurably, writeDurably } from "../shared/system/durable-file.ts";
 import { IDENTITY_FILE } from "./paths.ts";
 import type { AgentState } from "./records.ts";
 

@@ -6,9 +6,9 @@
 import { closeSync, constants, openSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AccountRef, Closing, Host } from "../protocol/host.ts";
-import { MINUTE, SECOND } from "../shared/clock.ts";
 import { UamError } from "../shared/errors.ts";
-import type { Kernel } from "../shared/kernel.ts";
+import type { Kernel } from "../shared/system/kernel.ts";
+import { MINUTE, SECOND } from "../shared/time/clock.ts";
 
 /** Works while nobody else has the turn. Throws `internal` if somebody has it for longer than the patience, in milliseconds. */
 export type Turn = <T>(work: () => Promise<T>, patience?: number) => Promise<T>;

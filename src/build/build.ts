@@ -22,7 +22,7 @@ export interface BuildOptions extends ReleaseArguments {
   readonly level: number;
   /** The pages that it serves; the console unless given. */
   readonly console?: ConsoleBundle;
-  /** Whether it keeps the places at which tests end it (shared/fault-point.ts): never what is shipped. */
+  /** Whether it keeps the places at which tests end it (shared/work/fault-point.ts): never what is shipped. */
   readonly faultPoints?: boolean;
 }
 

@@ -22,8 +22,8 @@ import {
   UNIT_FILE,
 } from "../install/settings.ts";
 import { renderSysusers } from "../install/sysusers.ts";
-import { systemClock } from "../shared/clock.ts";
-import { hasControlCharacters } from "../shared/text.ts";
+import { hasControlCharacters } from "../shared/text/text.ts";
+import { systemClock } from "../shared/time/clock.ts";
 import { RELEASE_OPTIONS, RELEASE_USAGE, readRelease, runWithArguments, UsageError } from "./arguments.ts";
 import { binaryPath, buildRelease } from "./build.ts";
 import { readChangelog, renderDebianEntry } from "./changelog.ts";

@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describeVariables } from "../config/config.ts";
-import { REASONS } from "../shared/reasons.ts";
+import { REASONS } from "../shared/product/reasons.ts";
 import { type CommandPage, commandPages } from "./command-pages.ts";
 import { EXAMPLES } from "./examples.ts";
 import { PROJECT } from "./packages.ts";

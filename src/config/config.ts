@@ -2,10 +2,10 @@
 
 import { readFileSync } from "node:fs";
 import * as v from "valibot";
-import { formatDuration } from "../shared/duration.ts";
 import { publicMessage, UamError } from "../shared/errors.ts";
-import { nearMiss } from "../shared/near-miss.ts";
-import { passkeyHost } from "../shared/relying-party.ts";
+import { passkeyHost } from "../shared/net/relying-party.ts";
+import { nearMiss } from "../shared/text/near-miss.ts";
+import { formatDuration } from "../shared/time/duration.ts";
 import { formatListen } from "./listen.ts";
 import { formatSshHost } from "./ssh-host.ts";
 import { type Key, VARIABLES, type Value, type Variable } from "./variables.ts";

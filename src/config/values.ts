@@ -1,14 +1,14 @@
 /** What the values of environment variables may be: each parses the text of a variable, or says what is wrong with it. */
 
 import * as v from "valibot";
-import { parseAuditStream } from "../shared/audit-stream.ts";
-import { parseTrustedProxies } from "../shared/client-address.ts";
-import { databaseUrlFault } from "../shared/database-url.ts";
-import { parseDuration } from "../shared/duration.ts";
 import { publicMessage } from "../shared/errors.ts";
-import { parseNetworks } from "../shared/networks.ts";
-import { parseRoleRule } from "../shared/role-rules.ts";
-import { changesDirection, hasControlCharacters } from "../shared/text.ts";
+import { parseTrustedProxies } from "../shared/net/client-address.ts";
+import { databaseUrlFault } from "../shared/net/database-url.ts";
+import { parseNetworks } from "../shared/net/networks.ts";
+import { parseAuditStream } from "../shared/product/audit-stream.ts";
+import { parseRoleRule } from "../shared/product/role-rules.ts";
+import { changesDirection, hasControlCharacters } from "../shared/text/text.ts";
+import { parseDuration } from "../shared/time/duration.ts";
 
 /** A whole number in that range. */
 export const count = (minimum: number, maximum: number) =>

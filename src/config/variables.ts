@@ -1,9 +1,9 @@
 /** Every environment variable that the program reads: name, default, what it may be, and what it means. */
 
 import * as v from "valibot";
-import { DAY, MINUTE } from "../shared/clock.ts";
-import { MAX_DAYS } from "../shared/duration.ts";
-import { KEY_TYPES } from "../shared/ssh-key-types.ts";
+import { KEY_TYPES } from "../shared/product/ssh-key-types.ts";
+import { DAY, MINUTE } from "../shared/time/clock.ts";
+import { MAX_DAYS } from "../shared/time/duration.ts";
 import { listen } from "./listen.ts";
 import { sshHost } from "./ssh-host.ts";
 import {

@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { ErrorBoundary, LocationProvider, lazy, Route, Router, useLocation } from "preact-iso";
-import { isPage, PAGES } from "../shared/pages.ts";
+import { isPage, PAGES } from "../shared/product/pages.ts";
 import { api } from "./api.ts";
 import { navigationFor } from "./navigation.ts";
 import { Home } from "./pages/public/home.tsx";

@@ -1,6 +1,6 @@
 /** Text from the service, some of which others wrote: agents, receivers, providers of single sign-on, whose words it does not choose. */
 
-import { replaceReordering } from "../shared/text.ts";
+import { replaceReordering } from "../shared/text/text.ts";
 
 /** More marks on one letter than any language writes (UAX #15, stream-safe text): they are one shape, which nothing can break. */
 const STACKED = /(\p{M}{30})\p{M}+/gu;

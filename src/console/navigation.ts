@@ -1,6 +1,6 @@
 /** Where one can go from every page, by whose session it is. */
 
-import { PAGES } from "../shared/pages.ts";
+import { PAGES } from "../shared/product/pages.ts";
 import { maySee } from "./roles.ts";
 import type { SessionState } from "./session.tsx";
 import { common } from "./texts/common.ts";

@@ -1,6 +1,6 @@
 /** What an administrator's role allows. The service decides; this only keeps from offering what it would refuse. */
 
-import type { AdminRole } from "../shared/statuses.ts";
+import type { AdminRole } from "../shared/product/statuses.ts";
 
 /** What the pages are about. */
 export type Area = "users" | "applications" | "audit" | "settings" | "admins" | "webhooks" | "hosts";

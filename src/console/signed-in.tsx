@@ -3,7 +3,7 @@
 import { QueryClient, QueryClientProvider } from "@tanstack/preact-query";
 import type { ComponentChildren, ComponentType } from "preact";
 import { useLocation } from "preact-iso";
-import { PAGES } from "../shared/pages.ts";
+import { PAGES } from "../shared/product/pages.ts";
 import { ApiFailure } from "./api.ts";
 import { homeOf } from "./navigation.ts";
 import { useSession } from "./session.tsx";

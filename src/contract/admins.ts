@@ -1,9 +1,9 @@
 /** /admins: what owners do with administrators. /removed-admins: those who came in by single sign-on and were removed here. */
 
 import * as v from "valibot";
-import { PASSWORD_MAX, PASSWORD_MIN } from "../shared/password-length.ts";
-import { ADMIN_NAME } from "../shared/person.ts";
-import { ADMIN_ROLES } from "../shared/statuses.ts";
+import { PASSWORD_MAX, PASSWORD_MIN } from "../shared/product/password-length.ts";
+import { ADMIN_ROLES } from "../shared/product/statuses.ts";
+import { ADMIN_NAME } from "../shared/text/person.ts";
 import { CONFIRMED, CONFIRMING, Confirmation, confirmation } from "./confirmation.ts";
 import { described, IdParams, id, PageQuery, pageOf, statusOf, text, timestamp } from "./fields.ts";
 import { adminsThemselves, owners, ownersThemselves, type Routes } from "./route.ts";

@@ -2,8 +2,8 @@
 
 import * as v from "valibot";
 import { MAX_PROBLEMS, MAX_TEXT, MAX_UNKNOWN, PROBLEM_KINDS } from "../protocol/fleet.ts";
-import { hostAccountOf, USERNAME_PATTERN } from "../shared/account-name.ts";
-import { HOST_STATUSES } from "../shared/statuses.ts";
+import { HOST_STATUSES } from "../shared/product/statuses.ts";
+import { hostAccountOf, USERNAME_PATTERN } from "../shared/text/account-name.ts";
 import { described, id, listOf } from "./fields.ts";
 import { agents, anyoneWithin, type Refusals, type Routes } from "./route.ts";
 

@@ -1,10 +1,10 @@
 /** /approvals: anyone applies for access, administrators decide. /me/extension: users ask for more time. */
 
 import * as v from "valibot";
-import { MAX_DAYS } from "../shared/duration.ts";
-import { MAX_REQUESTED_DAYS } from "../shared/limits.ts";
-import { MAX_PURPOSE } from "../shared/person.ts";
-import { APPROVAL_KINDS, APPROVAL_STATUSES } from "../shared/statuses.ts";
+import { MAX_REQUESTED_DAYS } from "../shared/product/limits.ts";
+import { APPROVAL_KINDS, APPROVAL_STATUSES } from "../shared/product/statuses.ts";
+import { MAX_PURPOSE } from "../shared/text/person.ts";
+import { MAX_DAYS } from "../shared/time/duration.ts";
 import {
   described,
   IdParams,

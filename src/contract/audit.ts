@@ -1,8 +1,8 @@
 /** /audit: the audit log, as pages and as a CSV file. /me/audit: a user's own. */
 
 import * as v from "valibot";
-import { AUDIT_ACTIONS, RESOURCE_TYPES } from "../shared/audit-actions.ts";
-import { ACTOR_TYPES, RESULTS } from "../shared/statuses.ts";
+import { AUDIT_ACTIONS, RESOURCE_TYPES } from "../shared/product/audit-actions.ts";
+import { ACTOR_TYPES, RESULTS } from "../shared/product/statuses.ts";
 import { described, id, idNumber, PageQuery, pageFields, pageOf, text, timestamp } from "./fields.ts";
 import { externalUsers, owners, type Routes, type Success } from "./route.ts";
 

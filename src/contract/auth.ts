@@ -1,8 +1,8 @@
 /** /auth: logging in and out. */
 
 import * as v from "valibot";
-import { PASSWORD_MAX, PASSWORD_MIN } from "../shared/password-length.ts";
-import { ADMIN_ROLES } from "../shared/statuses.ts";
+import { PASSWORD_MAX, PASSWORD_MIN } from "../shared/product/password-length.ts";
+import { ADMIN_ROLES } from "../shared/product/statuses.ts";
 import { challengeOrNone, NO_PASSKEYS_HERE, PasskeyAnswer, typedCode } from "./confirmation.ts";
 import { described, expiry, id, person, statusOf, text } from "./fields.ts";
 import { anyoneWithin, COOKIE_SET, loggedIn, ownLogin, type Routes } from "./route.ts";

@@ -1,6 +1,6 @@
 import * as v from "valibot";
-import { SERIES_DAYS } from "../shared/limits.ts";
-import { CLOSING_KINDS } from "../shared/statuses.ts";
+import { SERIES_DAYS } from "../shared/product/limits.ts";
+import { CLOSING_KINDS } from "../shared/product/statuses.ts";
 import { count, described, id, PageQuery, timestamp } from "./fields.ts";
 import { HostProblemRecord } from "./hosts.ts";
 import { admins, type Routes, reviewers } from "./route.ts";

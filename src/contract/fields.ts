@@ -2,12 +2,12 @@
 
 import * as v from "valibot";
 import { HIGHEST_HOST } from "../protocol/fleet.ts";
-import { USERNAME } from "../shared/account-name.ts";
-import { MAX_DAYS } from "../shared/duration.ts";
-import { MAX_NETWORKS } from "../shared/networks.ts";
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "../shared/page.ts";
-import { MAX_PURPOSE, MAX_SUPERVISOR } from "../shared/person.ts";
-import { isLonger } from "../shared/text.ts";
+import { MAX_NETWORKS } from "../shared/net/networks.ts";
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "../shared/product/page.ts";
+import { USERNAME } from "../shared/text/account-name.ts";
+import { MAX_PURPOSE, MAX_SUPERVISOR } from "../shared/text/person.ts";
+import { isLonger } from "../shared/text/text.ts";
+import { MAX_DAYS } from "../shared/time/duration.ts";
 
 type Facts = Readonly<Record<string, unknown>>;
 

@@ -2,8 +2,8 @@
 
 import * as v from "valibot";
 import { HOST_PROBLEM_KINDS } from "../protocol/fleet.ts";
-import { HOST_NAME } from "../shared/host-name.ts";
-import { HOST_KINDS, HOST_STATUSES } from "../shared/statuses.ts";
+import { HOST_KINDS, HOST_STATUSES } from "../shared/product/statuses.ts";
+import { HOST_NAME } from "../shared/text/host-name.ts";
 import { CONFIRMED, CONFIRMING, confirmation } from "./confirmation.ts";
 import { count, described, HostIdParams, id, pageFields, pageOf, text, timestamp } from "./fields.ts";
 import { FleetPreview, PreviewQuery, previewed } from "./preview.ts";

@@ -1,7 +1,7 @@
 /** /users/:id/keys and /me/keys: SSH public keys. */
 
 import * as v from "valibot";
-import { KEY_STATUSES } from "../shared/statuses.ts";
+import { KEY_STATUSES } from "../shared/product/statuses.ts";
 import { described, IdParams, id, idNumber, listed, networks, newNetworks, text, timestamp } from "./fields.ts";
 import { hosts } from "./hosts-confirmation.ts";
 import { externalUsers, operators, type Routes } from "./route.ts";

@@ -1,7 +1,7 @@
 /** /me: what external users see of their account and do with it. */
 
 import * as v from "valibot";
-import { APPROVAL_STATUSES, USER_STATUSES } from "../shared/statuses.ts";
+import { APPROVAL_STATUSES, USER_STATUSES } from "../shared/product/statuses.ts";
 import { described, expiry, id, networks, person, timestamp } from "./fields.ts";
 import { hosts } from "./hosts-confirmation.ts";
 import { COOKIE_SET, externalUsers, type Routes } from "./route.ts";

@@ -1,7 +1,7 @@
 /** /auth/passkeys: one's own passkeys. /auth/passkey: logging in with one. */
 
 import * as v from "valibot";
-import { MAX_PASSKEY_NAME } from "../shared/limits.ts";
+import { MAX_PASSKEY_NAME } from "../shared/product/limits.ts";
 import { PrincipalRecord } from "./auth.ts";
 import {
   binary,

@@ -1,8 +1,8 @@
 /** Previews: what a request would do, in answers to requests with `?preview=true`. */
 
 import * as v from "valibot";
-import { SETTING_KEYS } from "../shared/setting-keys.ts";
-import { USER_STATUSES } from "../shared/statuses.ts";
+import { SETTING_KEYS } from "../shared/product/setting-keys.ts";
+import { USER_STATUSES } from "../shared/product/statuses.ts";
 import { count, described, timestamp } from "./fields.ts";
 
 export const PreviewQuery = v.object({

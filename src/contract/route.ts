@@ -1,7 +1,7 @@
 /** What the contract says of a route. Guard, parser, validation, document and the types of clients are made from it. */
 
 import type * as v from "valibot";
-import type { LeastRole } from "../shared/roles.ts";
+import type { LeastRole } from "../shared/product/roles.ts";
 
 /** A schema of an object, such as a query's. */
 export type ObjectSchema = v.GenericSchema & { readonly entries: Readonly<Record<string, v.GenericSchema>> };

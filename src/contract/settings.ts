@@ -1,7 +1,7 @@
 /** /settings: the policy durations. */
 
 import * as v from "valibot";
-import { SETTING_KEYS } from "../shared/setting-keys.ts";
+import { SETTING_KEYS } from "../shared/product/setting-keys.ts";
 import { described, listed, text, timestamp } from "./fields.ts";
 import { PreviewQuery, previewed, SettingPreview } from "./preview.ts";
 import { owners, type Routes } from "./route.ts";

@@ -1,9 +1,9 @@
 /** /tokens: what machines log in with. */
 
 import * as v from "valibot";
-import { MAX_NETWORKS } from "../shared/networks.ts";
-import { ADMIN_ROLES, TOKEN_STATUSES } from "../shared/statuses.ts";
-import { MAX_TOKEN_DAYS, MAX_TOKEN_NAME } from "../shared/token-limits.ts";
+import { MAX_NETWORKS } from "../shared/net/networks.ts";
+import { ADMIN_ROLES, TOKEN_STATUSES } from "../shared/product/statuses.ts";
+import { MAX_TOKEN_DAYS, MAX_TOKEN_NAME } from "../shared/product/token-limits.ts";
 import { CONFIRMED, CONFIRMING, confirmation } from "./confirmation.ts";
 import { described, expiry, IdParams, id, listOf, PageQuery, pageOf, text, timestamp, wholeNumber } from "./fields.ts";
 import { admins, type Routes } from "./route.ts";

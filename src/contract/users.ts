@@ -1,10 +1,10 @@
 /** /users: what administrators do with external users. */
 
 import * as v from "valibot";
-import { MAX_DAYS } from "../shared/duration.ts";
-import { MAX_SEARCH } from "../shared/limits.ts";
-import { USER_STATUSES } from "../shared/statuses.ts";
-import { USER_SORTS } from "../shared/user-sorts.ts";
+import { MAX_SEARCH } from "../shared/product/limits.ts";
+import { USER_STATUSES } from "../shared/product/statuses.ts";
+import { USER_SORTS } from "../shared/product/user-sorts.ts";
+import { MAX_DAYS } from "../shared/time/duration.ts";
 import {
   described,
   expiry,

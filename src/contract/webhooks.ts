@@ -1,9 +1,9 @@
 /** /webhooks: where audit records are delivered to. */
 
 import * as v from "valibot";
-import { AUDIT_ACTIONS } from "../shared/audit-actions.ts";
-import { DELIVERY_STATUSES, PING, WEBHOOK_STATUSES } from "../shared/statuses.ts";
-import { MAX_WEBHOOK_URL } from "../shared/webhook-limits.ts";
+import { AUDIT_ACTIONS } from "../shared/product/audit-actions.ts";
+import { DELIVERY_STATUSES, PING, WEBHOOK_STATUSES } from "../shared/product/statuses.ts";
+import { MAX_WEBHOOK_URL } from "../shared/product/webhook-limits.ts";
 import { CONFIRMED, CONFIRMING, confirmation } from "./confirmation.ts";
 import { described, IdParams, id, idNumber, listOf, PageQuery, pageOf, statusOf, text, timestamp } from "./fields.ts";
 import { owners, type Routes } from "./route.ts";

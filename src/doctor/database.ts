@@ -1,7 +1,7 @@
 /** The database: version, role, schema, and what is stored in it. */
 
 import { sql } from "drizzle-orm";
-import { counted } from "../shared/counted.ts";
+import { counted } from "../shared/text/counted.ts";
 import type { Database } from "../store/client.ts";
 import { engineFaults } from "../store/engine.ts";
 import { openUrl } from "../store/nodes.ts";

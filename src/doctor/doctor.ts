@@ -7,9 +7,9 @@ import type { Services } from "../domain/operation/context.ts";
 import { findSudoFault } from "../host/execute/sudo-program.ts";
 import { testFileCommands } from "../host/key-file/command-self-test.ts";
 import { createTransport, type MailSettings } from "../server/mail/transport.ts";
-import { systemClock } from "../shared/clock.ts";
 import { publicMessage } from "../shared/errors.ts";
-import type { UidRange } from "../shared/uids.ts";
+import type { UidRange } from "../shared/system/uids.ts";
+import { systemClock } from "../shared/time/clock.ts";
 import { checkAdministrators, checkDatabase, checkEngine, checkOutbox } from "./database.ts";
 import {
   checkCertificate,

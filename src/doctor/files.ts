@@ -16,9 +16,9 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 import { LIMITS_FILE } from "../install/settings.ts";
-import { type Clock, DAY } from "../shared/clock.ts";
-import { octal } from "../shared/octal.ts";
-import { RESERVE_SIZE, reserveIn, reserveLeft } from "../shared/reserve.ts";
+import { octal } from "../shared/text/octal.ts";
+import { type Clock, DAY } from "../shared/time/clock.ts";
+import { RESERVE_SIZE, reserveIn, reserveLeft } from "../shared/work/reserve.ts";
 import { areaOf, type Finding } from "./finding.ts";
 
 const MEGABYTE = 1024 * 1024;

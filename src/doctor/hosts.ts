@@ -3,7 +3,7 @@
 import { asc, eq } from "drizzle-orm";
 import { type HostProblem, problemsOf } from "../domain/hosts/problems.ts";
 import type { Services } from "../domain/operation/context.ts";
-import { counted } from "../shared/counted.ts";
+import { counted } from "../shared/text/counted.ts";
 import { VERSION } from "../shared/version.ts";
 import { type HostRow, hosts } from "../store/schema-fleet.ts";
 import { areaOf, type Finding } from "./finding.ts";

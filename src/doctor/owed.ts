@@ -3,8 +3,8 @@
 import { listClosings } from "../domain/accounts/closings.ts";
 import type { Services } from "../domain/operation/context.ts";
 import { findUser } from "../domain/users/find.ts";
-import { counted } from "../shared/counted.ts";
-import { formatTimestamp } from "../shared/timestamp.ts";
+import { counted } from "../shared/text/counted.ts";
+import { formatTimestamp } from "../shared/time/timestamp.ts";
 import { areaOf, type Finding } from "./finding.ts";
 
 const REMEDY =

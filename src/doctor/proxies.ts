@@ -1,7 +1,7 @@
 /** Who may say where a client is. */
 
 import { networkInterfaces } from "node:os";
-import { clientAddress, parseTrustedProxies } from "../shared/client-address.ts";
+import { clientAddress, parseTrustedProxies } from "../shared/net/client-address.ts";
 import { areaOf, type Finding } from "./finding.ts";
 
 /** Of TEST-NET-1: nobody's. */

@@ -2,8 +2,8 @@
 
 import { type ReceiverState, readReceivers } from "../domain/events/receivers.ts";
 import type { Services } from "../domain/operation/context.ts";
-import { counted } from "../shared/counted.ts";
-import { formatTimestamp } from "../shared/timestamp.ts";
+import { counted } from "../shared/text/counted.ts";
+import { formatTimestamp } from "../shared/time/timestamp.ts";
 import { areaOf, type Finding } from "./finding.ts";
 
 /** A fault for each receiver that takes nothing, and a note for each webhook that is switched off after it did so. */

@@ -14,7 +14,7 @@ import {
 } from "../host/sshd/sshd-settings.ts";
 import { REVOKED_KEYS_FILE, SSHD_DROP_IN } from "../install/settings.ts";
 import { INCLUDE, renderSshdDropIn } from "../install/sshd-drop-in.ts";
-import { hostAccountOf } from "../shared/account-name.ts";
+import { hostAccountOf } from "../shared/text/account-name.ts";
 import { areaOf, type Finding } from "./finding.ts";
 import { checkRevokedKeys } from "./revoked-keys.ts";
 

@@ -3,7 +3,7 @@
 import { spawnSync } from "node:child_process";
 import { accessSync, constants, readFileSync, statSync } from "node:fs";
 import { findSudoFault } from "../host/execute/sudo-program.ts";
-import { octal } from "../shared/octal.ts";
+import { octal } from "../shared/text/octal.ts";
 import { areaOf, type Finding } from "./finding.ts";
 
 /** What is checked; a missing value was invalid itself, which is reported elsewhere. */

@@ -3,8 +3,8 @@
 import { readHeartbeat } from "../domain/lifecycle/heartbeat.ts";
 import type { Services } from "../domain/operation/context.ts";
 import { findCommand, runCommand } from "../host/execute/command.ts";
-import { isSystemdHost } from "../shared/systemd.ts";
-import { formatTimestamp } from "../shared/timestamp.ts";
+import { isSystemdHost } from "../shared/system/systemd.ts";
+import { formatTimestamp } from "../shared/time/timestamp.ts";
 import { areaOf, type Finding } from "./finding.ts";
 
 const area = areaOf("clock");

@@ -3,8 +3,8 @@
 import { readAccounts } from "../host/account.ts";
 import { findLeftPrograms, type LeftPrograms } from "../host/left-programs.ts";
 import { type ReservedIds, rangeFault, readReservedIds } from "../host/reserved-ids.ts";
-import { counted } from "../shared/counted.ts";
-import { isWithin, type UidRange } from "../shared/uids.ts";
+import { isWithin, type UidRange } from "../shared/system/uids.ts";
+import { counted } from "../shared/text/counted.ts";
 import { areaOf, type Finding } from "./finding.ts";
 
 const REMEDY = "set UAM_UID_RANGE to what is free: accounts keep the uids they have, and new ones get others";

@@ -2,8 +2,8 @@
 
 import { readFileSync } from "node:fs";
 import type { AccountPresence, AccountRef } from "../protocol/host.ts";
-import { hostAccountOf, USERNAME_PATTERN } from "../shared/account-name.ts";
 import { UamError } from "../shared/errors.ts";
+import { hostAccountOf, USERNAME_PATTERN } from "../shared/text/account-name.ts";
 import { findCommand, runCommand } from "./execute/command.ts";
 import { errorCode } from "./walk.ts";
 

@@ -2,8 +2,8 @@
 
 import type { Host } from "../protocol/host.ts";
 import { UamError } from "../shared/errors.ts";
-import type { Machine } from "../shared/kernel.ts";
 import type { Log } from "../shared/log.ts";
+import type { Machine } from "../shared/system/kernel.ts";
 import { isOurs, readAccounts } from "./account.ts";
 import type { runCommand } from "./execute/command.ts";
 import { createDirectExecutor } from "./execute/direct.ts";

@@ -3,7 +3,7 @@
 import type { Account, AccountPresence, AccountRef, Host, HostKey } from "../protocol/host.ts";
 import { UamError } from "../shared/errors.ts";
 import type { Log } from "../shared/log.ts";
-import { NEWER_KEY_TYPES } from "../shared/ssh-key-types.ts";
+import { NEWER_KEY_TYPES } from "../shared/product/ssh-key-types.ts";
 import { isMarked, type PasswdEntry, presenceIn, requireRef } from "./account.ts";
 import type { Executor } from "./execute/executor.ts";
 import { type ExpiryFormat, renderAuthorizedKeys } from "./key-file/authorized-keys.ts";

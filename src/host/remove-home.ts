@@ -3,8 +3,8 @@
 import { randomBytes } from "node:crypto";
 import { closeSync, fstatSync, lstatSync, mkdirSync, readdirSync, realpathSync, renameSync, type Stats } from "node:fs";
 import { UamError } from "../shared/errors.ts";
-import { faultPoint } from "../shared/fault-point.ts";
 import type { Log } from "../shared/log.ts";
+import { faultPoint } from "../shared/work/fault-point.ts";
 import { type CommandResult, findCommand, runCommand } from "./execute/command.ts";
 import { clearDirectoryFlags } from "./key-file/take.ts";
 import { at, errorCode, mountsWithin, openDirectory, openTrusted, ownUid, readMounts } from "./walk.ts";

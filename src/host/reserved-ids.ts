@@ -1,8 +1,8 @@
 /** Which user and group ids this host gives to others: a range of accounts must lie outside of them. */
 
 import { readFileSync } from "node:fs";
-import { SWEEP_UID, SWEEP_UIDS } from "../shared/kernel.ts";
-import { overlap, type UidRange } from "../shared/uids.ts";
+import { SWEEP_UID, SWEEP_UIDS } from "../shared/system/kernel.ts";
+import { overlap, type UidRange } from "../shared/system/uids.ts";
 import { errorCode } from "./walk.ts";
 
 /** Numbers that somebody else gives out. */

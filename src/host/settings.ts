@@ -2,7 +2,7 @@
 
 import type { HostMode } from "../protocol/host.ts";
 import { UamError } from "../shared/errors.ts";
-import type { UidRange } from "../shared/uids.ts";
+import type { UidRange } from "../shared/system/uids.ts";
 
 export type { UidRange };
 

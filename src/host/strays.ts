@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import type { AccountRef, Stray } from "../protocol/host.ts";
-import { replaceUnprintable } from "../shared/text.ts";
+import { replaceUnprintable } from "../shared/text/text.ts";
 import { type AccountTable, isOurs, readAccounts, uidsIn } from "./account.ts";
 import { attempt } from "./execute/executor.ts";
 import type { HostParts } from "./parts.ts";

@@ -1,7 +1,7 @@
 /** What shuts a host at the end of its lease without the agent: the script of uam-agent-lease.service. */
 
 import { JOBS_ASIDE } from "../host/settings.ts";
-import { ACCOUNT_PREFIX } from "../shared/account-name.ts";
+import { ACCOUNT_PREFIX } from "../shared/text/account-name.ts";
 
 /** Where cron(8) and atd(8) of Debian, Red Hat and SUSE, and logind, keep what starts programs of accounts without a login. */
 const BY_NAME = ["/var/spool/cron/crontabs", "/var/spool/cron/tabs", "/var/spool/cron", "/var/lib/systemd/linger"];

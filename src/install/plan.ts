@@ -1,6 +1,6 @@
 /** What installing and uninstalling would do, as data: printed by --dry-run, carried out by apply.ts. */
 
-import { octal } from "../shared/octal.ts";
+import { octal } from "../shared/text/octal.ts";
 /** One step; carried out in order, and each is safe to repeat. */
 export type Step = CopyProgram | PlaceFile | MakeDirectory | EmptyDirectory | RunCommand | RemoveFile;
 

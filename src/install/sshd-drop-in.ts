@@ -1,6 +1,6 @@
 /** sshd's configuration for the accounts of this service. */
 
-import { ACCOUNT_PREFIX, hostAccountOf } from "../shared/account-name.ts";
+import { ACCOUNT_PREFIX, hostAccountOf } from "../shared/text/account-name.ts";
 import { type Expectation, type PlaceFile, ROOT_FILE } from "./plan.ts";
 import { REVOKED_KEYS_FILE, SSHD_DROP_IN } from "./settings.ts";
 

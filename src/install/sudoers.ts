@@ -3,9 +3,9 @@
 import { type RunAs, requireSudoLayout, type SudoCommand } from "../host/execute/sudo-commands.ts";
 import { commandsFor, type Example } from "../host/execute/sudo-rules.ts";
 import { type Layout, requireLayout, type UidRange } from "../host/settings.ts";
-import { hostAccountOf, USERNAME_PATTERN } from "../shared/account-name.ts";
-import { DAY } from "../shared/clock.ts";
 import { UamError } from "../shared/errors.ts";
+import { hostAccountOf, USERNAME_PATTERN } from "../shared/text/account-name.ts";
+import { DAY } from "../shared/time/clock.ts";
 import { numberRange } from "./number-range.ts";
 
 /** What the rules are made from. */

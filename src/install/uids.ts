@@ -4,7 +4,7 @@ import { readAccounts } from "../host/account.ts";
 import { type ReservedIds, rangeFault, readReservedIds } from "../host/reserved-ids.ts";
 import { MARKER_GROUP } from "../host/settings.ts";
 import { UamError } from "../shared/errors.ts";
-import { isWithin, OLD_UIDS, type UidRange } from "../shared/uids.ts";
+import { isWithin, OLD_UIDS, type UidRange } from "../shared/system/uids.ts";
 
 /**
  * Throws `invalid` for a first installation with a range that others get numbers of. An installation that goes on keeps its range: then

@@ -1,7 +1,7 @@
 /** What an agent takes from the service: signed, and read strictly all the same, because it becomes accounts and keys. */
 
 import * as v from "valibot";
-import { hostAccountOf, USERNAME_PATTERN } from "../shared/account-name.ts";
+import { hostAccountOf, USERNAME_PATTERN } from "../shared/text/account-name.ts";
 import { type Enrolled, type FleetKey, type HostState, parseCursor } from "./fleet.ts";
 
 const base64OfKey = v.pipe(v.string(), v.regex(/^[A-Za-z0-9+/]{43}=$/));

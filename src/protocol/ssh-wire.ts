@@ -9,7 +9,7 @@ import {
   type KeyType,
   MAX_INTEGER,
   MLDSA44_ED25519_BYTES,
-} from "../shared/ssh-key-types.ts";
+} from "../shared/product/ssh-key-types.ts";
 
 /** A key as its type and its fields, in the order of the wire; integers hold no leading zero bytes, names no NUL. */
 export interface WireKey {

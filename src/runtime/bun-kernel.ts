@@ -1,7 +1,7 @@
 /** The kernel's calls on Bun. */
 
 import { dlopen, FFIType, ptr } from "bun:ffi";
-import type { Kernel } from "../shared/kernel.ts";
+import type { Kernel } from "../shared/system/kernel.ts";
 import { createKernel, type Libc, openFirst } from "./kernel.ts";
 
 const { i32, i64, ptr: pointer } = FFIType;

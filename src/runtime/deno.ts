@@ -2,7 +2,7 @@
 
 import { join } from "node:path";
 import process from "node:process";
-import type { Kernel } from "../shared/kernel.ts";
+import type { Kernel } from "../shared/system/kernel.ts";
 import { faultResponse } from "./fault.ts";
 import { createKernel, openFirst } from "./kernel.ts";
 import type { RunningServer, Runtime, ServeOptions } from "./runtime.ts";

@@ -1,6 +1,6 @@
 /** The answer where even the application's own handling of faults failed. */
 
-import type { Reason } from "../shared/reasons.ts";
+import type { Reason } from "../shared/product/reasons.ts";
 
 /** A 500 in the form that every failure has. */
 export function faultResponse(): Response {

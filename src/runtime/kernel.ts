@@ -2,7 +2,7 @@
 
 import process from "node:process";
 import { UamError } from "../shared/errors.ts";
-import { type Kernel, SWEEP_UID, SWEEP_UIDS } from "../shared/kernel.ts";
+import { type Kernel, SWEEP_UID, SWEEP_UIDS } from "../shared/system/kernel.ts";
 
 /** The functions of the C library that are called. */
 export interface Libc {

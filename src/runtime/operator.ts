@@ -2,7 +2,7 @@
 
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { isPrintable } from "../shared/text.ts";
+import { isPrintable } from "../shared/text/text.ts";
 
 /** An account of this host, local or known to its name service. */
 export interface HostUser {

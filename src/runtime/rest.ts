@@ -1,6 +1,6 @@
 /** When a service that was busy gives back the memory that only the load needed. */
 
-import { SECOND } from "../shared/clock.ts";
+import { SECOND } from "../shared/time/clock.ts";
 import type { Runtime } from "./runtime.ts";
 
 /** Milliseconds from one check to the next: memory is given back within twice as long after the load. */

@@ -1,7 +1,7 @@
 /** What the program needs from the runtime that it runs on. */
 
 import type { Listen } from "../config/listen.ts";
-import type { Machine } from "../shared/kernel.ts";
+import type { Machine } from "../shared/system/kernel.ts";
 import type { TlsFiles } from "./tls.ts";
 
 /** A server that is listening. */

@@ -10,11 +10,11 @@ import type { Policy, Seal, Services, Site } from "../domain/operation/context.t
 import { createHost } from "../host/create-host.ts";
 import { ABSENT_HOST } from "../protocol/absent-host.ts";
 import type { Host } from "../protocol/host.ts";
-import { systemClock } from "../shared/clock.ts";
 import { UamError } from "../shared/errors.ts";
-import type { Machine } from "../shared/kernel.ts";
 import type { Log } from "../shared/log.ts";
-import { isDiskFull, openReserve, type Reserve, reserveIn } from "../shared/reserve.ts";
+import type { Machine } from "../shared/system/kernel.ts";
+import { systemClock } from "../shared/time/clock.ts";
+import { isDiskFull, openReserve, type Reserve, reserveIn } from "../shared/work/reserve.ts";
 import {
   type ConnectionOptions,
   connectionFailure,

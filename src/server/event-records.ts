@@ -2,9 +2,9 @@
 
 import type { ReceiverState } from "../domain/events/receivers.ts";
 import type { WebhookEntry } from "../domain/events/webhooks.ts";
-import type { AuditAction } from "../shared/audit-actions.ts";
-import type { PING } from "../shared/statuses.ts";
-import { formatOptionalTimestamp, formatTimestamp } from "../shared/timestamp.ts";
+import type { AuditAction } from "../shared/product/audit-actions.ts";
+import type { PING } from "../shared/product/statuses.ts";
+import { formatOptionalTimestamp, formatTimestamp } from "../shared/time/timestamp.ts";
 import type { DeliveryRow } from "../store/schema-events.ts";
 
 export function webhookRecord(webhook: WebhookEntry) {

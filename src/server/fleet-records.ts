@@ -11,9 +11,9 @@ import type { UserHost } from "../domain/hosts/user-hosts.ts";
 import { shownServerKey } from "../domain/mail/site.ts";
 import { knownHostsLines, sshCommand, sshConfig } from "../domain/users/connection.ts";
 import type { JoinLine } from "../domain/wire/join-tokens.ts";
-import { withoutPrefix } from "../shared/account-name.ts";
-import { formatLease, isForever } from "../shared/lease.ts";
-import { formatOptionalTimestamp, formatTimestamp } from "../shared/timestamp.ts";
+import { withoutPrefix } from "../shared/text/account-name.ts";
+import { formatLease, isForever } from "../shared/time/lease.ts";
+import { formatOptionalTimestamp, formatTimestamp } from "../shared/time/timestamp.ts";
 import type { HostRow } from "../store/schema-fleet.ts";
 
 /** Where the service's own host is reached, which its row does not say. */

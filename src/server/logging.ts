@@ -10,7 +10,7 @@ import {
 } from "@logtape/logtape";
 import { loggable } from "../shared/errors.ts";
 import type { Log, LogFields, LogLevel } from "../shared/log.ts";
-import { printableJson } from "../shared/text.ts";
+import { printableJson } from "../shared/text/text.ts";
 
 export interface LoggingOptions {
   readonly format: "json" | "pretty";

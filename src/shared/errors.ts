@@ -1,6 +1,6 @@
 /** The one error class that operations throw on purpose, and what it says to the outside. */
 
-import type { Reason } from "./reasons.ts";
+import type { Reason } from "./product/reasons.ts";
 
 export type ErrorCode = "invalid" | "unauthorized" | "forbidden" | "not_found" | "conflict" | "limited" | "internal";
 

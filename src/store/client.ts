@@ -4,7 +4,7 @@ import type { Socket } from "node:net";
 import type { Assume, SQL } from "drizzle-orm";
 import { drizzle, type PostgresJsDatabase, PostgresJsSession } from "drizzle-orm/postgres-js";
 import postgres from "postgres";
-import { type Node, parseDatabaseUrl } from "../shared/database-url.ts";
+import { type Node, parseDatabaseUrl } from "../shared/net/database-url.ts";
 
 export type Database = PostgresJsDatabase & { readonly $client: postgres.Sql };
 export type Transaction = Parameters<Parameters<Database["transaction"]>[0]>[0];

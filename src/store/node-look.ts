@@ -1,6 +1,6 @@
 /** A look at one node of the database: whether it takes changes, asked on a connection that stays for the next look. */
 
-import type { DatabaseUrl, Node } from "../shared/database-url.ts";
+import type { DatabaseUrl, Node } from "../shared/net/database-url.ts";
 import { openClient } from "./client.ts";
 
 /** A node that takes changes. */

@@ -6,7 +6,7 @@
 import { connect, type Socket } from "node:net";
 import { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
-import { choosesNode, type DatabaseUrl, type Node, parseDatabaseUrl } from "../shared/database-url.ts";
+import { choosesNode, type DatabaseUrl, type Node, parseDatabaseUrl } from "../shared/net/database-url.ts";
 import type { NodeFinder } from "./client.ts";
 import { type Look, lookAt } from "./node-look.ts";
 

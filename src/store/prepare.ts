@@ -1,7 +1,7 @@
 /** Brings the database to where the service may work in it: up to date, and the audit log out of its reach. */
 
-import { DAY } from "../shared/clock.ts";
 import type { Log } from "../shared/log.ts";
+import { DAY } from "../shared/time/clock.ts";
 import { readAuditFloor, storeAuditFloor } from "./audit-floor.ts";
 import { type ConnectionOptions, type Database, openDatabase } from "./client.ts";
 import { buildIndexes, INDEXES_AT_ONCE, missingIndexes } from "./indexes.ts";

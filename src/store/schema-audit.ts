@@ -2,7 +2,7 @@
 
 import { and, eq, inArray, type SQL, sql } from "drizzle-orm";
 import { bigint, index, integer, pgTable, text } from "drizzle-orm/pg-core";
-import { ACTOR_TYPES, RESULTS } from "../shared/statuses.ts";
+import { ACTOR_TYPES, RESULTS } from "../shared/product/statuses.ts";
 import { bytea, time } from "./columns.ts";
 
 /** The newest audit record's number, time and seal; its row lock gives the records their order. */

@@ -2,7 +2,7 @@
 
 import { sql } from "drizzle-orm";
 import { bigint, boolean, check, index, integer, pgTable, primaryKey, text } from "drizzle-orm/pg-core";
-import { ADMIN_ROLES, LOGIN_WAYS } from "../shared/statuses.ts";
+import { ADMIN_ROLES, LOGIN_WAYS } from "../shared/product/statuses.ts";
 import { bytea, id, time } from "./columns.ts";
 
 export const admins = pgTable(

@@ -2,7 +2,7 @@
 
 import { sql } from "drizzle-orm";
 import { bigint, check, index, integer, pgTable, text } from "drizzle-orm/pg-core";
-import { WEBHOOK_STATUSES } from "../shared/statuses.ts";
+import { WEBHOOK_STATUSES } from "../shared/product/statuses.ts";
 import { bytea, id, time } from "./columns.ts";
 
 /** How far a receiver has got in the audit log, and since when it takes nothing. */

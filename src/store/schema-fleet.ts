@@ -2,7 +2,7 @@
 
 import { sql } from "drizzle-orm";
 import { bigint, check, index, integer, pgTable, primaryKey, text, uniqueIndex } from "drizzle-orm/pg-core";
-import { HOST_KINDS, HOST_STATUSES } from "../shared/statuses.ts";
+import { HOST_KINDS, HOST_STATUSES } from "../shared/product/statuses.ts";
 import { bytea, id, time } from "./columns.ts";
 import { users } from "./schema.ts";
 

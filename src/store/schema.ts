@@ -12,7 +12,7 @@ import {
   CLOSING_KINDS,
   KEY_STATUSES,
   USER_STATUSES,
-} from "../shared/statuses.ts";
+} from "../shared/product/statuses.ts";
 import { bytea, id, time } from "./columns.ts";
 import { searched } from "./searched.ts";
 

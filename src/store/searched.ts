@@ -2,7 +2,7 @@
 
 import { type SQL, sql } from "drizzle-orm";
 import type { AnyPgColumn } from "drizzle-orm/pg-core";
-import { ACCOUNT_PREFIX } from "../shared/account-name.ts";
+import { ACCOUNT_PREFIX } from "../shared/text/account-name.ts";
 
 /** The texts that a search for users looks through. No field, and no search, holds a line break: nothing is found across two of them. */
 export function searched({

@@ -11,7 +11,7 @@ import { makeNextKey, readGiven, readKeys, readState } from "../../src/agent/sto
 import { openTurn, shutForGood } from "../../src/agent/turn.ts";
 import { publicBytes, signingKey } from "../../src/protocol/fleet-signature.ts";
 import { bunRuntime } from "../../src/runtime/bun.ts";
-import { removeLock, writeLock } from "../../src/shared/lock-journal.ts";
+import { removeLock, writeLock } from "../../src/shared/system/lock-journal.ts";
 import { cursor, HOST_ID, toldAccount } from "../support/fleet-stub.ts";
 import { testSlow } from "../support/thorough.ts";
 import { until } from "../support/until.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { Send } from "../../src/agent/client.ts";
 import { joinService, meetService, parseJoinLine } from "../../src/agent/joining.ts";
 import { isLinked, type LeaseFiles, type Moment } from "../../src/agent/lease.ts";
-import { systemClock } from "../../src/shared/clock.ts";
+import { systemClock } from "../../src/shared/time/clock.ts";
 import { createFakeHost, type FakeHost } from "../support/fake-host.ts";
 import { type FleetStub, startFleetStub } from "../support/fleet-stub.ts";
 import { recordingLog } from "../support/host-account.ts";

@@ -12,7 +12,7 @@ import { drizzle } from "drizzle-orm/postgres-js";
 import { type AuditFilter, listAudit, listOwnAudit } from "../../src/domain/audit/audit.ts";
 import type { Context } from "../../src/domain/operation/context.ts";
 import { listUsers } from "../../src/domain/users/list.ts";
-import type { Paged } from "../../src/shared/page.ts";
+import type { Paged } from "../../src/shared/product/page.ts";
 import type { Database } from "../../src/store/client.ts";
 import type { TestApp } from "../support/app.ts";
 import { BUSY, type Crowd, seededRandom } from "../support/audit-log.ts";

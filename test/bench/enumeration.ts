@@ -4,7 +4,7 @@ import { sql } from "drizzle-orm";
 import { addAdmin } from "../../src/domain/auth/administrators/admin.ts";
 import { createPasswordHasher } from "../../src/domain/auth/administrators/passwords.ts";
 import { issueCaptcha } from "../../src/domain/auth/codes/captchas.ts";
-import { HOUR, MINUTE } from "../../src/shared/clock.ts";
+import { HOUR, MINUTE } from "../../src/shared/time/clock.ts";
 import { ADMIN_PASSWORD, createTestApp, type TestApp } from "../support/app.ts";
 import { describeRun, percentile, timed } from "./bench.ts";
 import type { BenchOptions } from "./options.ts";

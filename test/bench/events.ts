@@ -10,7 +10,7 @@ import { createWebhook } from "../../src/domain/events/webhooks.ts";
 import { type Follower, startFollower } from "../../src/server/events/follower.ts";
 import { createSender } from "../../src/server/events/sender.ts";
 import { openStream } from "../../src/server/events/sinks.ts";
-import { systemClock } from "../../src/shared/clock.ts";
+import { systemClock } from "../../src/shared/time/clock.ts";
 import { openDatabase } from "../../src/store/client.ts";
 import { auditStreams, webhooks } from "../../src/store/schema-events.ts";
 import { type Client, createTestApp, type TestApp } from "../support/app.ts";

@@ -1,7 +1,7 @@
 /** An audit log of any size in one statement: its counters are right, its seals are not. */
 
 import { sql } from "drizzle-orm";
-import { RESOURCE_TYPE_OF } from "../../src/shared/audit-actions.ts";
+import { RESOURCE_TYPE_OF } from "../../src/shared/product/audit-actions.ts";
 import { type ConnectionOptions, openDatabase, type Transaction } from "../../src/store/client.ts";
 import { withGuardsDown } from "../../src/store/protect.ts";
 

@@ -6,7 +6,7 @@
 import { sql } from "drizzle-orm";
 import { expireDue } from "../../src/domain/lifecycle/lifecycle.ts";
 import { storeCounts } from "../../src/domain/stats/daily.ts";
-import { SECOND } from "../../src/shared/clock.ts";
+import { SECOND } from "../../src/shared/time/clock.ts";
 import { openDatabase } from "../../src/store/client.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { seededRandom } from "../support/audit-log.ts";

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import process from "node:process";
-import { harmlessLines } from "../../src/shared/text.ts";
+import { harmlessLines } from "../../src/shared/text/text.ts";
 import { atTerminal } from "../support/terminal.ts";
 import { needs } from "../support/tools.ts";
 

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Config, ConfigError, describeConfig, describeVariables, readConfig } from "../../src/config/config.ts";
-import { DAY } from "../../src/shared/clock.ts";
-import { parseRoleRule } from "../../src/shared/role-rules.ts";
+import { parseRoleRule } from "../../src/shared/product/role-rules.ts";
+import { DAY } from "../../src/shared/time/clock.ts";
 
 const here = { isRoot: false, currentDirectory: "/somewhere" };
 

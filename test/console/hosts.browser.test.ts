@@ -3,7 +3,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
 import { settleChanges } from "../../src/domain/hosts/confirmation.ts";
-import { hostGroupPage, hostPage, PAGES, userPage } from "../../src/shared/pages.ts";
+import { hostGroupPage, hostPage, PAGES, userPage } from "../../src/shared/product/pages.ts";
 import { admins } from "../../src/store/schema-auth.ts";
 import type { TestAgent } from "../support/agent.ts";
 import { ADMIN_PASSWORD } from "../support/app.ts";

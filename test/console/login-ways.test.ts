@@ -11,7 +11,7 @@ import {
   nextOf,
   wayOf,
 } from "../../src/console/pages/public/login/ways.ts";
-import { isPage } from "../../src/shared/pages.ts";
+import { isPage } from "../../src/shared/product/pages.ts";
 
 describe("which login", () => {
   const cases = [

@@ -6,7 +6,7 @@ import { passwordFaults } from "../../src/console/pages/admin/account/faults.ts"
 import { durationWords, isDuration } from "../../src/console/pages/admin/settings/duration.ts";
 import { accountTexts } from "../../src/console/texts/admin-account.ts";
 import { settingsTexts } from "../../src/console/texts/admin-settings.ts";
-import { DAY } from "../../src/shared/clock.ts";
+import { DAY } from "../../src/shared/time/clock.ts";
 
 const dateOf = (time: number) => new Date(time).toISOString().slice(0, 10);
 

@@ -3,8 +3,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { HOUR, MINUTE, shift } from "../../src/shared/clock.ts";
-import { PAGES } from "../../src/shared/pages.ts";
+import { PAGES } from "../../src/shared/product/pages.ts";
+import { HOUR, MINUTE, shift } from "../../src/shared/time/clock.ts";
 import { type Client, loginUser } from "../support/app.ts";
 import { stopTestServer } from "../support/database.ts";
 import { insertHost } from "../support/host-rows.ts";

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
-import { PAGES } from "../../src/shared/pages.ts";
+import { PAGES } from "../../src/shared/product/pages.ts";
 import { describeInBrowser, expectNoFaults, openPage, type WatchedPage } from "./support/browser.ts";
 import { openBrowser } from "./support/chromium.ts";
 import { type ConsoleApp, openConsoleApp, openFor } from "./support/console-app.ts";

@@ -2,8 +2,8 @@
 
 import { describe, expect, test } from "bun:test";
 import { isTokenName, networksIn, tokenDays } from "../../src/console/pages/admin/tokens/wanted.ts";
-import { includesRole } from "../../src/shared/role-order.ts";
-import { ADMIN_ROLES } from "../../src/shared/statuses.ts";
+import { includesRole } from "../../src/shared/product/role-order.ts";
+import { ADMIN_ROLES } from "../../src/shared/product/statuses.ts";
 
 test("tokenDays() takes 1 to 366", () => {
   expect(["1", " 90 ", "366", "007"].map(tokenDays)).toEqual([1, 90, 366, 7]);

@@ -13,7 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { checkFuse, checkPrivateFile, checkReserve } from "../../src/doctor/files.ts";
-import { RESERVE_SIZE, reserveIn } from "../../src/shared/reserve.ts";
+import { RESERVE_SIZE, reserveIn } from "../../src/shared/work/reserve.ts";
 
 let dataDir: string;
 beforeEach(() => {

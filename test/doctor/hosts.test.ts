@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { checkHosts } from "../../src/doctor/hosts.ts";
-import { HOUR, shift } from "../../src/shared/clock.ts";
+import { HOUR, shift } from "../../src/shared/time/clock.ts";
 import { VERSION } from "../../src/shared/version.ts";
 import { hostProblems } from "../../src/store/schema-fleet.ts";
 import { createTestApp } from "../support/app.ts";

@@ -3,8 +3,8 @@ import { ssoProviderOf } from "../../src/cli/commands/administrators/single-sign
 import { readConfig } from "../../src/config/config.ts";
 import { checkAdministrators } from "../../src/doctor/database.ts";
 import { checkSingleSignOn } from "../../src/doctor/single-sign-on.ts";
-import { systemClock } from "../../src/shared/clock.ts";
 import { silentLog } from "../../src/shared/log.ts";
+import { systemClock } from "../../src/shared/time/clock.ts";
 import { admins } from "../../src/store/schema-auth.ts";
 import { createTestApp } from "../support/app.ts";
 import { type ForgedProvider, startForgedProvider } from "../support/forged-provider.ts";

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { FAULT_POINTS } from "../../src/shared/fault-point.ts";
+import { FAULT_POINTS } from "../../src/shared/work/fault-point.ts";
 import { type Fleet, makeFleet } from "../long/crash/fleet.ts";
 import { runFleetStep } from "../long/crash/fleet-walk.ts";
 import { PLACES } from "../long/crash/places.ts";

@@ -6,7 +6,7 @@
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { FAULT_POINTS, type FaultPoint } from "../../src/shared/fault-point.ts";
+import { FAULT_POINTS, type FaultPoint } from "../../src/shared/work/fault-point.ts";
 import { PLACES } from "../long/crash/places.ts";
 import { runStep } from "../long/crash/walk.ts";
 import { makeWorld, type World } from "../long/crash/world.ts";

@@ -8,7 +8,7 @@ import { type AgentInstallSettings, planAgent, planAgentRemoval } from "../../sr
 import { renderAgentUnit, renderLeaseTimer, renderLeaseUnit } from "../../src/install/agent-unit.ts";
 import { LEASE_SCRIPT } from "../../src/install/lease-script.ts";
 import { describePlan } from "../../src/install/plan.ts";
-import { systemClock } from "../../src/shared/clock.ts";
+import { systemClock } from "../../src/shared/time/clock.ts";
 import { needs } from "../support/tools.ts";
 
 const settings: AgentInstallSettings = {

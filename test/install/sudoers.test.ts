@@ -3,8 +3,8 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { commandsFor } from "../../src/host/execute/sudo-rules.ts";
 import { renderSudoers, type SudoersOptions } from "../../src/install/sudoers.ts";
-import { DAY } from "../../src/shared/clock.ts";
-import { OLD_UIDS } from "../../src/shared/uids.ts";
+import { OLD_UIDS } from "../../src/shared/system/uids.ts";
+import { DAY } from "../../src/shared/time/clock.ts";
 import { testAccount } from "../support/host-account.ts";
 
 function options(overrides: Partial<SudoersOptions> = {}): SudoersOptions {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { reservedIds } from "../../src/host/reserved-ids.ts";
 import { checkRange } from "../../src/install/uids.ts";
-import { OLD_UIDS } from "../../src/shared/uids.ts";
+import { OLD_UIDS } from "../../src/shared/system/uids.ts";
 
 const reserved = reservedIds({ loginDefs: "", subuid: "", subgid: "" });
 

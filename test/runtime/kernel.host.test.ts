@@ -5,7 +5,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { SWEEP_UID, SWEEP_UIDS } from "../../src/shared/kernel.ts";
+import { SWEEP_UID, SWEEP_UIDS } from "../../src/shared/system/kernel.ts";
 import { SERVER_UIDS } from "../../src/store/postgres/postgres-owner.ts";
 import { describeOnHost } from "../support/host-account.ts";
 

@@ -1,7 +1,7 @@
 /** Two replicas of the service, a primary and a synchronous standby; the primary is lost under load. */
 
 import { expect, test } from "bun:test";
-import { MINUTE } from "../../src/shared/clock.ts";
+import { MINUTE } from "../../src/shared/time/clock.ts";
 import { startLoad } from "../long/failover/load.ts";
 import { type Replicas, startReplicas } from "../long/failover/replicas.ts";
 import { verdict } from "../long/failover/verdict.ts";

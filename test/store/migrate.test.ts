@@ -7,7 +7,7 @@ import { createSeal } from "../../src/domain/audit/seal.ts";
 import { verifyAudit } from "../../src/domain/audit/verify.ts";
 import { appendAudit } from "../../src/domain/operation/append.ts";
 import { type Context, type Seal, type Services, systemContext } from "../../src/domain/operation/context.ts";
-import { systemClock } from "../../src/shared/clock.ts";
+import { systemClock } from "../../src/shared/time/clock.ts";
 import { type Database, type DatabaseHandle, openDatabase } from "../../src/store/client.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import { MIGRATIONS } from "../../src/store/migrations.ts";

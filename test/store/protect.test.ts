@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
 import { verifyAudit } from "../../src/domain/audit/verify.ts";
-import { DAY, systemClock } from "../../src/shared/clock.ts";
 import { type Log, silentLog } from "../../src/shared/log.ts";
+import { DAY, systemClock } from "../../src/shared/time/clock.ts";
 import { readAuditFloor, storeAuditFloor } from "../../src/store/audit-floor.ts";
 import { type ConnectionOptions, type Database, type DatabaseHandle, openDatabase } from "../../src/store/client.ts";
 import { prepareDatabase } from "../../src/store/prepare.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { sql } from "drizzle-orm";
-import { DAY } from "../../src/shared/clock.ts";
 import { silentLog } from "../../src/shared/log.ts";
+import { DAY } from "../../src/shared/time/clock.ts";
 import { type DatabaseHandle, openDatabase } from "../../src/store/client.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import { MIGRATIONS } from "../../src/store/migrations.ts";

@@ -192,15 +192,15 @@ export const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "prom-client": ["server/metrics"],
   "@optique/core": ["cli", "build/command-pages.ts"],
   // What looks like what is one rule, for the API and the command line alike.
-  "fastest-levenshtein": ["shared/near-miss.ts", "cli/terminal/suggestion.ts"],
+  "fastest-levenshtein": ["shared/text/near-miss.ts", "cli/terminal/suggestion.ts"],
   "string-width": ["cli"],
-  "p-limit": ["shared/bounded.ts"],
+  "p-limit": ["shared/work/bounded.ts"],
   "@logtape/logtape": ["server/logging.ts"],
   nodemailer: ["server/mail"],
   standardwebhooks: ["server/events"],
   "ipaddr.js": [
-    "shared/client-address.ts",
-    "shared/relying-party.ts",
+    "shared/net/client-address.ts",
+    "shared/net/relying-party.ts",
     "domain/auth/sessions/rate-limits.ts",
     "domain/events/address.ts",
   ],
@@ -244,7 +244,7 @@ export const WORDS: readonly Word[] = [
       "fetch.ts": "is the module that a server of somebody else's imports",
       runtime: "is the runtime",
       build: "is a program of its own",
-      "shared/fault-point.ts": "ends itself for a test; the build leaves it out",
+      "shared/work/fault-point.ts": "ends itself for a test; the build leaves it out",
       "store/postgres/postgres-owner.ts": "under whose uid PostgreSQL runs depends on ours",
       "store/postgres/data-lock.ts": "root gives the lock file to the uid PostgreSQL runs under",
       "store/postgres/postgres-files.ts": "unpacks the PostgreSQL of this architecture",
@@ -257,7 +257,7 @@ export const WORDS: readonly Word[] = [
     allowed: {
       "main.ts": "hands it to config/",
       "fetch.ts": "hands it to config/",
-      "shared/fault-point.ts": "is told by a test, and is no part of the binary",
+      "shared/work/fault-point.ts": "is told by a test, and is no part of the binary",
       "build/console.ts": "tells the libraries of the browser's pages that they are not being developed",
       "build/deb.ts": "DEBFULLNAME and DEBEMAIL are Debian's own, and no settings of the service",
       "cli/terminal/environment.ts":
@@ -276,17 +276,17 @@ export const WORDS: readonly Word[] = [
     // performance.now() measures durations and tells nobody the time.
     name: "the clock",
     pattern: /\bDate\.now\b|\bnew Date\(\s*\)|\bDate\(\s*\)|\bTemporal\.Now\b/,
-    allowed: { "shared/clock.ts": "is the clock", "console/ui/clock.ts": "is the browser's" },
+    allowed: { "shared/time/clock.ts": "is the clock", "console/ui/clock.ts": "is the browser's" },
   },
   {
     name: "whether systemd is there",
     pattern: /\/run\/systemd\/system/,
-    allowed: { "shared/systemd.ts": "asks", "build/deb.ts": "the package's scripts are shell" },
+    allowed: { "shared/system/systemd.ts": "asks", "build/deb.ts": "the package's scripts are shell" },
   },
   {
     name: "the rule on control characters",
     pattern: /\\p\{Cc\}/,
-    allowed: { "shared/text.ts": "has the rules on texts" },
+    allowed: { "shared/text/text.ts": "has the rules on texts" },
   },
   {
     name: "ciphers",
@@ -297,12 +297,12 @@ export const WORDS: readonly Word[] = [
     // Help and messages may say it.
     name: "the prefix of accounts, as a value",
     pattern: /(["'])ext_\1|`ext_\$/,
-    allowed: { "shared/account-name.ts": "names accounts" },
+    allowed: { "shared/text/account-name.ts": "names accounts" },
   },
   {
     name: "the longest period",
     pattern: /\b3_?650d?\b/,
-    allowed: { "shared/duration.ts": "has it as MAX_DAYS" },
+    allowed: { "shared/time/duration.ts": "has it as MAX_DAYS" },
   },
 ];
 

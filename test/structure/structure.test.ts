@@ -73,7 +73,7 @@ describe("findings()", () => {
     ],
     ["the clock", { "domain/a.ts": "const now = Date.now();" }, 'domain/a.ts: "Date.now" is the clock; only shared'],
     ["the environment", { "host/a.ts": 'const home = process.env["HOME"];' }, "host/a.ts:"],
-    ["what is written once", { "host/a.ts": 'const name = "ext_" + user;' }, "only shared/account-name.ts may"],
+    ["what is written once", { "host/a.ts": 'const name = "ext_" + user;' }, "only shared/text/account-name.ts may"],
     ["a trick of Elysia", { "server/api/users.ts": "app.derive(() => {});" }, "only server/api/http may"],
     ["a file too long", { "shared/a.ts": "//\n".repeat(MAX_LINES + 1) }, "shared/a.ts has 301 lines; the most is 300"],
     [

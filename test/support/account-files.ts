@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process";
 import { linkSync, unlinkSync, writeFileSync } from "node:fs";
 import { readAccounts } from "../../src/host/account.ts";
 import { errorCode } from "../../src/host/walk.ts";
-import { hostAccountOf } from "../../src/shared/account-name.ts";
+import { hostAccountOf } from "../../src/shared/text/account-name.ts";
 import { HANG } from "./hang.ts";
 
 const LOCK = "/etc/passwd.lock";

@@ -5,7 +5,7 @@ import { type LeaseFiles, momentOf } from "../../src/agent/lease.ts";
 import { accountsOf, hostOpener } from "../../src/agent/open-host.ts";
 import type { HostSettings } from "../../src/host/settings.ts";
 import { bunRuntime } from "../../src/runtime/bun.ts";
-import { systemClock } from "../../src/shared/clock.ts";
+import { systemClock } from "../../src/shared/time/clock.ts";
 import { errorLog, runTestAgent, untilTerminated } from "./run-test-agent.ts";
 
 export interface DriverSettings {

@@ -4,7 +4,7 @@ import { sql } from "drizzle-orm";
 import { purgeBatch } from "../../src/domain/audit/retention.ts";
 import { createSeal } from "../../src/domain/audit/seal.ts";
 import type { AuditContent, Services } from "../../src/domain/operation/context.ts";
-import { AUDIT_ACTIONS, RESOURCE_TYPE_OF } from "../../src/shared/audit-actions.ts";
+import { AUDIT_ACTIONS, RESOURCE_TYPE_OF } from "../../src/shared/product/audit-actions.ts";
 import type { Database } from "../../src/store/client.ts";
 import { withGuardsDown } from "../../src/store/protect.ts";
 

@@ -1,6 +1,6 @@
 /** A clock that stands still until it is moved. */
 
-import type { Clock } from "../../src/shared/clock.ts";
+import type { Clock } from "../../src/shared/time/clock.ts";
 
 export interface TestClock extends Clock {
   /** Moves the clock by milliseconds. */

@@ -10,7 +10,7 @@ import { connectionsOf, processesOf, readProcesses } from "../../src/host/proces
 import type { HostSettings } from "../../src/host/settings.ts";
 import type { Account, Host } from "../../src/protocol/host.ts";
 import { bunRuntime } from "../../src/runtime/bun.ts";
-import type { Machine } from "../../src/shared/kernel.ts";
+import type { Machine } from "../../src/shared/system/kernel.ts";
 import { EXPIRE_AT, recordingLog, testAccount, testSettings } from "./host-account.ts";
 import { forgetJobsOf } from "./kept-jobs.ts";
 import { startSshd, type TestSshd } from "./sshd.ts";

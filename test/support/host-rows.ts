@@ -2,7 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 import { eq, sql } from "drizzle-orm";
-import { HOUR, shift } from "../../src/shared/clock.ts";
+import { HOUR, shift } from "../../src/shared/time/clock.ts";
 import { audit } from "../../src/store/schema-audit.ts";
 import { grants, type HostRow, hostGroupMembers, hostGroups, hosts } from "../../src/store/schema-fleet.ts";
 import type { TestApp } from "./app.ts";

@@ -1,7 +1,7 @@
 /** Joins a host to a service in a process of its own, that a test can stop and kill: `DIRECTORY LINE NAME`. */
 
 import { joinService, meetService, parseJoinLine } from "../../src/agent/joining.ts";
-import { systemClock } from "../../src/shared/clock.ts";
+import { systemClock } from "../../src/shared/time/clock.ts";
 
 const [directory = "", text = "", name = ""] = process.argv.slice(2);
 const line = parseJoinLine(text);

@@ -13,7 +13,7 @@ import * as request from "../../src/domain/mail/request-messages.ts";
 import type { SiteWithKeys } from "../../src/domain/mail/site.ts";
 import * as tokens from "../../src/domain/mail/token-messages.ts";
 import * as hooks from "../../src/domain/mail/webhook-messages.ts";
-import { DAY, HOUR, MINUTE } from "../../src/shared/clock.ts";
+import { DAY, HOUR, MINUTE } from "../../src/shared/time/clock.ts";
 
 export const HOST_KEY = `SHA256:${"k".repeat(43)} (ED25519)`;
 export const SITE: SiteWithKeys = {

@@ -5,7 +5,7 @@ import formats from "ajv-formats";
 import { readConfig } from "../../src/config/config.ts";
 import { API_ROOT, describeApi } from "../../src/server/api/app.ts";
 import type { Operation, ResponseObject } from "../../src/server/api/http/openapi.ts";
-import { REASONS } from "../../src/shared/reasons.ts";
+import { REASONS } from "../../src/shared/product/reasons.ts";
 
 export const apiDocument = describeApi({
   ...readConfig({ UAM_DATA_DIR: "/nonexistent" }, { isRoot: false, currentDirectory: "/" }),

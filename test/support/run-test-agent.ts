@@ -9,8 +9,8 @@ import { findIdentity, nextEpoch, readKeys } from "../../src/agent/store.ts";
 import { openTurn } from "../../src/agent/turn.ts";
 import type { HostMode } from "../../src/protocol/host.ts";
 import { bunRuntime } from "../../src/runtime/bun.ts";
-import { systemClock } from "../../src/shared/clock.ts";
 import { type Log, silentLog } from "../../src/shared/log.ts";
+import { systemClock } from "../../src/shared/time/clock.ts";
 
 export interface TestAgentParts extends Pick<OrdersParts, "directory" | "openHost" | "managed"> {
   readonly files: LeaseFiles;

@@ -5,11 +5,11 @@ import { message, text } from "@optique/core/message";
 import { map, multiple, optional, withDefault } from "@optique/core/modifiers";
 import { argument, option } from "@optique/core/primitives";
 import { integer, string, type ValueParser } from "@optique/core/valueparser";
-import { systemClock } from "../../shared/clock.ts";
-import { MAX_DAYS, parseDuration } from "../../shared/duration.ts";
 import { publicMessage, UamError } from "../../shared/errors.ts";
-import { MAX_PAGE_SIZE } from "../../shared/page.ts";
-import { formatTimestamp } from "../../shared/timestamp.ts";
+import { MAX_PAGE_SIZE } from "../../shared/product/page.ts";
+import { systemClock } from "../../shared/time/clock.ts";
+import { MAX_DAYS, parseDuration } from "../../shared/time/duration.ts";
+import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import { stored } from "./completion.ts";
 import { type DayEdge, parseMoment } from "./moment.ts";
 

@@ -5,7 +5,7 @@ import { message, text } from "@optique/core/message";
 import type { Suggestion } from "@optique/core/parser";
 import { string, type ValueParser } from "@optique/core/valueparser";
 import type { Nameable } from "../../domain/stats/names.ts";
-import { ACCOUNT_PREFIX } from "../../shared/account-name.ts";
+import { ACCOUNT_PREFIX } from "../../shared/text/account-name.ts";
 import type { CliEnvironment } from "./environment.ts";
 
 /** What a shell asked for: the suggestions to offer, with placeholders for names. */

@@ -1,9 +1,9 @@
 /** Points in time as people type them at a shell. */
 
-import { DAY, shift } from "../../shared/clock.ts";
-import { parseDuration } from "../../shared/duration.ts";
 import { UamError } from "../../shared/errors.ts";
-import { clampTimestamp, parseTimestamp } from "../../shared/timestamp.ts";
+import { DAY, shift } from "../../shared/time/clock.ts";
+import { parseDuration } from "../../shared/time/duration.ts";
+import { clampTimestamp, parseTimestamp } from "../../shared/time/timestamp.ts";
 
 /** Whether a bare date means the first millisecond of that day (UTC) or its last. */
 export type DayEdge = "start" | "end";

@@ -1,7 +1,7 @@
 /** What commands print: tables and records for people, JSON for programs. Stored text never drives the terminal. */
 
-import type { Page } from "../../shared/page.ts";
-import { printableJson, replaceUnprintable, visibleEscape } from "../../shared/text.ts";
+import type { Page } from "../../shared/product/page.ts";
+import { printableJson, replaceUnprintable, visibleEscape } from "../../shared/text/text.ts";
 import type { CliEnvironment } from "./environment.ts";
 
 /** One column of a table. */

@@ -4,7 +4,7 @@ import { message } from "@optique/core/message";
 import { option } from "@optique/core/primitives";
 import type { Context } from "../../domain/operation/context.ts";
 import type { UserPreview } from "../../domain/users/preview.ts";
-import type { Preview } from "../../shared/preview.ts";
+import type { Preview } from "../../shared/product/preview.ts";
 import type { UserRow } from "../../store/schema.ts";
 import { requireUserReferred } from "../commands/users/find-user.ts";
 import { type CliEnvironment, type Command, EXIT, withServices } from "./environment.ts";

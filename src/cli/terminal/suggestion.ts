@@ -2,7 +2,7 @@
 
 import { extractOptionNames, type Usage, type UsageTerm } from "@optique/core/usage";
 import { closest, distance } from "fastest-levenshtein";
-import { replaceUnprintable } from "../../shared/text.ts";
+import { replaceUnprintable } from "../../shared/text/text.ts";
 
 /** Other tools' names for what is called differently here. */
 const SYNONYMS: Readonly<Record<string, readonly string[]>> = {

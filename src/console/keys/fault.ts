@@ -1,6 +1,6 @@
 /** Why a text is no public key that the service accepts. */
 
-import type { FieldKind } from "../../shared/ssh-key-types.ts";
+import type { FieldKind } from "../../shared/product/ssh-key-types.ts";
 
 /** One reason, with what a sentence about it has to name; the rules are those of the service. */
 export type Fault =

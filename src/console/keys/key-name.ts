@@ -1,7 +1,7 @@
 /** A key's display name: the service's rules for it, and a proposal. */
 
 import { UamError } from "../../shared/errors.ts";
-import { changesDirection, hasControlCharacters, requireText } from "../../shared/text.ts";
+import { changesDirection, hasControlCharacters, requireText } from "../../shared/text/text.ts";
 
 /** The longest name, in characters. */
 export const MAX_NAME = 64;

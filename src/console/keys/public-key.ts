@@ -4,8 +4,8 @@
  */
 
 import { sha256 } from "@noble/hashes/sha2.js";
-import { curveName, isKeyType, KEY_TYPES, type KeyType } from "../../shared/ssh-key-types.ts";
-import { hasControlCharacters } from "../../shared/text.ts";
+import { curveName, isKeyType, KEY_TYPES, type KeyType } from "../../shared/product/ssh-key-types.ts";
+import { hasControlCharacters } from "../../shared/text/text.ts";
 import { bitLength, decodeBase64, encodeBase64, toInteger } from "./bytes.ts";
 import type { Fault } from "./fault.ts";
 import { privateFormatOf } from "./private-key.ts";

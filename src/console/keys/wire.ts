@@ -7,7 +7,7 @@ import {
   type KeyType,
   MAX_INTEGER,
   MLDSA44_ED25519_BYTES,
-} from "../../shared/ssh-key-types.ts";
+} from "../../shared/product/ssh-key-types.ts";
 import { latin1 } from "./bytes.ts";
 import type { Fault } from "./fault.ts";
 

@@ -1,6 +1,6 @@
 /** The page about administrators. */
 
-import type { AdminRole } from "../../shared/statuses.ts";
+import type { AdminRole } from "../../shared/product/statuses.ts";
 import { count, inLanguage } from "./language.ts";
 
 const explained: Readonly<Record<AdminRole, string>> = {

@@ -1,6 +1,6 @@
 /** The page where applications are decided. */
 
-import { MAX_DAYS } from "../../shared/duration.ts";
+import { MAX_DAYS } from "../../shared/time/duration.ts";
 import { count, inLanguage, number } from "./language.ts";
 
 const en = {

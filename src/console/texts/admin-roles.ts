@@ -1,6 +1,6 @@
 /** Administrators' roles. */
 
-import type { AdminRole } from "../../shared/statuses.ts";
+import type { AdminRole } from "../../shared/product/statuses.ts";
 import { inLanguage } from "./language.ts";
 
 const names: Readonly<Record<AdminRole, string>> = {

@@ -1,6 +1,6 @@
 /** The page about tokens for machines. */
 
-import type { AdminRole } from "../../shared/statuses.ts";
+import type { AdminRole } from "../../shared/product/statuses.ts";
 import { inLanguage } from "./language.ts";
 
 /** What a machine may do with it, after "It may". */

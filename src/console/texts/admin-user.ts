@@ -1,6 +1,6 @@
 /** One user. */
 
-import { MAX_DAYS } from "../../shared/duration.ts";
+import { MAX_DAYS } from "../../shared/time/duration.ts";
 import { count, inLanguage, number } from "./language.ts";
 
 /** What a change would do, wherever one is previewed. */

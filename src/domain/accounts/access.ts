@@ -2,9 +2,9 @@
 
 import { eq } from "drizzle-orm";
 import type { Closing as HostClosing } from "../../protocol/host.ts";
-import type { AuditAction } from "../../shared/audit-actions.ts";
 import { publicMessage, UamError } from "../../shared/errors.ts";
-import { faultPoint } from "../../shared/fault-point.ts";
+import type { AuditAction } from "../../shared/product/audit-actions.ts";
+import { faultPoint } from "../../shared/work/fault-point.ts";
 import { pipelined, transactionToItsEnd } from "../../store/client.ts";
 import { type UserRow, users } from "../../store/schema.ts";
 import { rejectRequestOf } from "../approvals/withdrawal.ts";

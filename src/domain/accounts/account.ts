@@ -2,9 +2,9 @@
 
 import { and, asc, eq, getTableColumns, sql } from "drizzle-orm";
 import type { Account, AccountRef } from "../../protocol/host.ts";
-import { hostAccountOf } from "../../shared/account-name.ts";
-import { gathered } from "../../shared/gather.ts";
-import { allowedBy, commonNetworks, type Networks } from "../../shared/networks.ts";
+import { allowedBy, commonNetworks, type Networks } from "../../shared/net/networks.ts";
+import { hostAccountOf } from "../../shared/text/account-name.ts";
+import { gathered } from "../../shared/work/batch-loader.ts";
 import { isAnyOf } from "../../store/any-of.ts";
 import { type Database, oncePerDatabase, pipelined, preparedOnce, type Transaction } from "../../store/client.ts";
 import { jsonRows } from "../../store/json-rows.ts";

@@ -4,10 +4,10 @@
  */
 
 import { and, asc, count, eq, lte, sql } from "drizzle-orm";
-import type { AuditAction } from "../../shared/audit-actions.ts";
-import { HOUR, MINUTE } from "../../shared/clock.ts";
-import { faultPoint } from "../../shared/fault-point.ts";
-import { offsetOf, type Page, type Paged } from "../../shared/page.ts";
+import type { AuditAction } from "../../shared/product/audit-actions.ts";
+import { offsetOf, type Page, type Paged } from "../../shared/product/page.ts";
+import { HOUR, MINUTE } from "../../shared/time/clock.ts";
+import { faultPoint } from "../../shared/work/fault-point.ts";
 import { type Database, isNullIn, preparedOnce, type Transaction } from "../../store/client.ts";
 import { type ClosingRow, closings, type UserRow, users } from "../../store/schema.ts";
 import { tellAdministrators } from "../mail/administrators.ts";

@@ -2,7 +2,7 @@
 
 import { and, eq, sql } from "drizzle-orm";
 import type { AccountRef } from "../../protocol/host.ts";
-import { faultPoint } from "../../shared/fault-point.ts";
+import { faultPoint } from "../../shared/work/fault-point.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { LOCKS } from "../../store/locks.ts";
 import { accountIntents, accounts, LOCAL_HOST } from "../../store/schema.ts";

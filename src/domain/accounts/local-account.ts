@@ -5,7 +5,7 @@
 
 import { and, eq } from "drizzle-orm";
 import { UamError } from "../../shared/errors.ts";
-import { faultPoint } from "../../shared/fault-point.ts";
+import { faultPoint } from "../../shared/work/fault-point.ts";
 import { transactionToItsEnd } from "../../store/client.ts";
 import { closings } from "../../store/schema.ts";
 import { auditedClosing } from "../operation/audited.ts";

@@ -5,10 +5,17 @@
 
 import { eq } from "drizzle-orm";
 import type { Account } from "../../protocol/host.ts";
-import type { AuditAction } from "../../shared/audit-actions.ts";
 import { publicMessage, UamError } from "../../shared/errors.ts";
-import { faultPoint } from "../../shared/fault-point.ts";
-import { allowedBy, commonNetworks, isWithin, type Networks, outsideOf, parseNetworks } from "../../shared/networks.ts";
+import {
+  allowedBy,
+  commonNetworks,
+  isWithin,
+  type Networks,
+  outsideOf,
+  parseNetworks,
+} from "../../shared/net/networks.ts";
+import type { AuditAction } from "../../shared/product/audit-actions.ts";
+import { faultPoint } from "../../shared/work/fault-point.ts";
 import { type KeyRow, sshKeys } from "../../store/schema.ts";
 import { noteFleetChange } from "../hosts/changes.ts";
 import type { ClosingOperation, Context, Grant, Operation } from "../operation/context.ts";

@@ -1,8 +1,8 @@
 /** Recreating an account that somebody removed from the host by hand. */
 
 import type { AccountRef, Host } from "../../protocol/host.ts";
-import { hostAccountOf } from "../../shared/account-name.ts";
 import { UamError } from "../../shared/errors.ts";
+import { hostAccountOf } from "../../shared/text/account-name.ts";
 import { auditedGrant } from "../operation/audited.ts";
 import type { Context } from "../operation/context.ts";
 import { lockUser, type User } from "../users/find.ts";

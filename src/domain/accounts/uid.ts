@@ -2,7 +2,7 @@
 
 import { sql } from "drizzle-orm";
 import { UamError } from "../../shared/errors.ts";
-import { faultPoint } from "../../shared/fault-point.ts";
+import { faultPoint } from "../../shared/work/fault-point.ts";
 import type { Database } from "../../store/client.ts";
 import { givenUids, uidCounter } from "../../store/schema.ts";
 import type { Context } from "../operation/context.ts";

@@ -5,7 +5,7 @@
 
 import { and, count, desc, eq } from "drizzle-orm";
 import { publicMessage, UamError } from "../../shared/errors.ts";
-import { offsetOf, type Page, type Paged } from "../../shared/page.ts";
+import { offsetOf, type Page, type Paged } from "../../shared/product/page.ts";
 import type { Database } from "../../store/client.ts";
 import { type ApprovalRow, approvals, type UserRow } from "../../store/schema.ts";
 import {

@@ -1,10 +1,10 @@
 /** Requests for more time: users make one for their own account, and administrators review it like an application. */
 
 import { and, desc, eq, gt, or } from "drizzle-orm";
-import { DAY, shift } from "../../shared/clock.ts";
 import { UamError } from "../../shared/errors.ts";
-import { MAX_REQUESTED_DAYS } from "../../shared/limits.ts";
-import { requireText } from "../../shared/text.ts";
+import { MAX_REQUESTED_DAYS } from "../../shared/product/limits.ts";
+import { requireText } from "../../shared/text/text.ts";
+import { DAY, shift } from "../../shared/time/clock.ts";
 import type { Database } from "../../store/client.ts";
 import { type ApprovalRow, approvals } from "../../store/schema.ts";
 import { closingsOf } from "../accounts/closings.ts";

@@ -4,8 +4,8 @@
  */
 
 import { and, count, eq, gt, inArray, type SQL, sql } from "drizzle-orm";
-import { DAY, HOUR, shift } from "../../shared/clock.ts";
 import { UamError } from "../../shared/errors.ts";
+import { DAY, HOUR, shift } from "../../shared/time/clock.ts";
 import type { Transaction } from "../../store/client.ts";
 import { LOCKS } from "../../store/locks.ts";
 import { approvals, outbox } from "../../store/schema.ts";

@@ -1,7 +1,7 @@
 /** Tells the administrators about applications and requests for more time: the first at once, the rest gathered. */
 
 import { and, asc, count, eq, gt, max, sql } from "drizzle-orm";
-import { type Clock, MINUTE } from "../../shared/clock.ts";
+import { type Clock, MINUTE } from "../../shared/time/clock.ts";
 import type { Transaction } from "../../store/client.ts";
 import { type ApprovalRow, applicationNotice, approvals } from "../../store/schema.ts";
 import { tellAdministrators } from "../mail/administrators.ts";

@@ -1,8 +1,8 @@
 /** Reads the audit log: any page of any filter costs a few index lookups. operation/append.ts writes it. */
 
 import { desc, type SQL, sql } from "drizzle-orm";
-import { AUDIT_ACTIONS, type AuditAction, RESOURCE_TYPE_OF } from "../../shared/audit-actions.ts";
-import { offsetOf, type Page, type Paged } from "../../shared/page.ts";
+import { AUDIT_ACTIONS, type AuditAction, RESOURCE_TYPE_OF } from "../../shared/product/audit-actions.ts";
+import { offsetOf, type Page, type Paged } from "../../shared/product/page.ts";
 import { type Database, preparedOnce, type Transaction } from "../../store/client.ts";
 import { jsonRows } from "../../store/json-rows.ts";
 import { type AuditRow, audit } from "../../store/schema-audit.ts";

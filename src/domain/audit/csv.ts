@@ -1,8 +1,8 @@
 /** The audit log as CSV (RFC 4180), in blocks that the database writes: no connection is held while a client is slow. */
 
 import { clearTimeout, setTimeout } from "node:timers";
-import { MINUTE } from "../../shared/clock.ts";
 import { UamError } from "../../shared/errors.ts";
+import { MINUTE } from "../../shared/time/clock.ts";
 import type { Context } from "../operation/context.ts";
 import { auditRange } from "./audit.ts";
 import type { ExportPlace, ExportPlaces } from "./export-places.ts";

@@ -1,7 +1,7 @@
 /** Places for exports that run at the same time. One that nobody reads gives its place to one that is wanted. */
 
-import { SECOND } from "../../shared/clock.ts";
 import { UamError } from "../../shared/errors.ts";
+import { SECOND } from "../../shared/time/clock.ts";
 
 /** How long, in milliseconds, an export may wait for its reader before another may take its place. */
 const PATIENCE = 30 * SECOND;

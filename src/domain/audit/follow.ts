@@ -4,8 +4,8 @@
  */
 
 import { asc, gt } from "drizzle-orm";
-import { createBell } from "../../shared/bell.ts";
-import { SECOND } from "../../shared/clock.ts";
+import { SECOND } from "../../shared/time/clock.ts";
+import { createBell } from "../../shared/work/notifier.ts";
 import type { Database } from "../../store/client.ts";
 import { listen } from "../../store/notify.ts";
 import { type AuditRow, audit } from "../../store/schema-audit.ts";

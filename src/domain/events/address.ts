@@ -2,9 +2,9 @@
 
 import ipaddr from "ipaddr.js";
 import { UamError } from "../../shared/errors.ts";
-import { hasAddress } from "../../shared/networks.ts";
-import { hasControlCharacters } from "../../shared/text.ts";
-import { MAX_WEBHOOK_URL } from "../../shared/webhook-limits.ts";
+import { hasAddress } from "../../shared/net/networks.ts";
+import { MAX_WEBHOOK_URL } from "../../shared/product/webhook-limits.ts";
+import { hasControlCharacters } from "../../shared/text/text.ts";
 
 /** The only IPv6 addresses that are routed on the internet (RFC 4291, 2.4). */
 const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR("2000::/3");

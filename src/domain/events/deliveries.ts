@@ -1,9 +1,9 @@
 /** The log of deliveries to a webhook, and what is delivered by request: a ping, or something once more. */
 
 import { and, count, desc, eq, lt, sql } from "drizzle-orm";
-import { DAY, shift } from "../../shared/clock.ts";
 import { UamError } from "../../shared/errors.ts";
-import { offsetOf, type Page, type Paged } from "../../shared/page.ts";
+import { offsetOf, type Page, type Paged } from "../../shared/product/page.ts";
+import { DAY, shift } from "../../shared/time/clock.ts";
 import { audit } from "../../store/schema-audit.ts";
 import { type DeliveryRow, webhookDeliveries, webhooks } from "../../store/schema-events.ts";
 import type { Context, Services } from "../operation/context.ts";

@@ -1,7 +1,7 @@
 /** What is delivered to a webhook. */
 
 import { randomUUID } from "node:crypto";
-import { PING } from "../../shared/statuses.ts";
+import { PING } from "../../shared/product/statuses.ts";
 import type { AuditRow } from "../../store/schema-audit.ts";
 import { hex } from "../audit/seal.ts";
 

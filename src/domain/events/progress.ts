@@ -1,7 +1,7 @@
 /** How far receivers have got: stored as it changes, and what becomes of one that takes nothing. */
 
 import { eq, sql } from "drizzle-orm";
-import { DAY, SECOND, shift } from "../../shared/clock.ts";
+import { DAY, SECOND, shift } from "../../shared/time/clock.ts";
 import type { Database } from "../../store/client.ts";
 import {
   type AuditStreamRow,

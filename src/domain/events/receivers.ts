@@ -1,7 +1,7 @@
 /** Receivers of audit records, webhooks and the stream, as monitoring sees them. */
 
 import { asc, eq } from "drizzle-orm";
-import { HOUR, shift } from "../../shared/clock.ts";
+import { HOUR, shift } from "../../shared/time/clock.ts";
 import type { Database } from "../../store/client.ts";
 import { auditStreams, webhooks } from "../../store/schema-events.ts";
 import type { Context } from "../operation/context.ts";

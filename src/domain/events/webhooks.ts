@@ -2,11 +2,11 @@
 
 import { randomBytes } from "node:crypto";
 import { asc, count, eq, inArray, sql } from "drizzle-orm";
-import { AUDIT_ACTIONS, type AuditAction } from "../../shared/audit-actions.ts";
 import { UamError } from "../../shared/errors.ts";
-import { offsetOf, type Page } from "../../shared/page.ts";
-import type { WEBHOOK_STATUSES } from "../../shared/statuses.ts";
-import { MAX_WEBHOOKS } from "../../shared/webhook-limits.ts";
+import { AUDIT_ACTIONS, type AuditAction } from "../../shared/product/audit-actions.ts";
+import { offsetOf, type Page } from "../../shared/product/page.ts";
+import type { WEBHOOK_STATUSES } from "../../shared/product/statuses.ts";
+import { MAX_WEBHOOKS } from "../../shared/product/webhook-limits.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { admins } from "../../store/schema-auth.ts";
 import { type WebhookRow, webhooks } from "../../store/schema-events.ts";

@@ -2,9 +2,9 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { desc, eq, sql } from "drizzle-orm";
-import { withoutPrefix } from "../../shared/account-name.ts";
-import { isForever } from "../../shared/lease.ts";
-import { formatTimestamp } from "../../shared/timestamp.ts";
+import { withoutPrefix } from "../../shared/text/account-name.ts";
+import { isForever } from "../../shared/time/lease.ts";
+import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import { fleetChanges } from "../../store/schema-fleet.ts";
 import { audited } from "../operation/audited.ts";
 import { type Services, systemContext } from "../operation/context.ts";

@@ -2,8 +2,8 @@
 
 import { and, asc, eq, inArray, sql } from "drizzle-orm";
 import { UamError } from "../../shared/errors.ts";
-import { parseHostName } from "../../shared/host-name.ts";
-import { formatLease, parseLease } from "../../shared/lease.ts";
+import { parseHostName } from "../../shared/text/host-name.ts";
+import { formatLease, parseLease } from "../../shared/time/lease.ts";
 import { type Database, isDuplicate, type Transaction } from "../../store/client.ts";
 import { type HostGroupRow, type HostRow, hostGroupMembers, hostGroups, hosts } from "../../store/schema-fleet.ts";
 import { audited } from "../operation/audited.ts";

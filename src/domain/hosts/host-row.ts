@@ -2,7 +2,7 @@
 
 import { sql } from "drizzle-orm";
 import type { Cursor } from "../../protocol/fleet.ts";
-import { DEFAULT_LEASE } from "../../shared/lease.ts";
+import { DEFAULT_LEASE } from "../../shared/time/lease.ts";
 import type { HostRow } from "../../store/schema-fleet.ts";
 import type { Services } from "../operation/context.ts";
 

@@ -2,9 +2,9 @@
 
 import { and, asc, count, desc, eq, exists, type SQL, sql } from "drizzle-orm";
 import { UamError } from "../../shared/errors.ts";
-import { LOCAL_NAME, parseHostName } from "../../shared/host-name.ts";
-import { formatLease, parseLease } from "../../shared/lease.ts";
-import { offsetOf, type Page, type Paged } from "../../shared/page.ts";
+import { offsetOf, type Page, type Paged } from "../../shared/product/page.ts";
+import { LOCAL_NAME, parseHostName } from "../../shared/text/host-name.ts";
+import { formatLease, parseLease } from "../../shared/time/lease.ts";
 import { type Database, isDuplicate, type Transaction } from "../../store/client.ts";
 import { type HostRow, hostGroupMembers, hostGroups, hosts } from "../../store/schema-fleet.ts";
 import { audited } from "../operation/audited.ts";

@@ -1,7 +1,7 @@
 /** Which lease is in force for a host. */
 
 import { eq, inArray } from "drizzle-orm";
-import { leaseInForce } from "../../shared/lease.ts";
+import { leaseInForce } from "../../shared/time/lease.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { type HostRow, hostGroupMembers, hostGroups } from "../../store/schema-fleet.ts";
 

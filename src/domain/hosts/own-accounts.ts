@@ -1,7 +1,7 @@
 /** Which accounts a host may speak of. */
 
 import { sql } from "drizzle-orm";
-import { ACCOUNT_PREFIX } from "../../shared/account-name.ts";
+import { ACCOUNT_PREFIX } from "../../shared/text/account-name.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { PLACES } from "./placements.ts";
 

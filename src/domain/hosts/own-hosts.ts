@@ -1,8 +1,8 @@
 /** Where external users have an account, and how they connect there. */
 
 import type { ServerKey } from "../../protocol/host.ts";
-import { hostAccountOf } from "../../shared/account-name.ts";
 import { UamError } from "../../shared/errors.ts";
+import { hostAccountOf } from "../../shared/text/account-name.ts";
 import type { HostRow } from "../../store/schema-fleet.ts";
 import { knownServerKeys } from "../mail/site.ts";
 import type { Context } from "../operation/context.ts";

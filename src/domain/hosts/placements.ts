@@ -4,8 +4,8 @@
  */
 
 import { inArray, type SQL, sql } from "drizzle-orm";
-import { ACCOUNT_PREFIX, hostAccountOf } from "../../shared/account-name.ts";
 import { UamError } from "../../shared/errors.ts";
+import { ACCOUNT_PREFIX, hostAccountOf } from "../../shared/text/account-name.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { LOCAL_HOST } from "../../store/schema.ts";
 import { grants } from "../../store/schema-fleet.ts";

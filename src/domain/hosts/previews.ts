@@ -4,10 +4,10 @@
  */
 
 import { inArray, sql } from "drizzle-orm";
-import { hostAccountOf } from "../../shared/account-name.ts";
-import { counted } from "../../shared/counted.ts";
-import { formatLease, leaseInForce } from "../../shared/lease.ts";
-import type { Preview } from "../../shared/preview.ts";
+import type { Preview } from "../../shared/product/preview.ts";
+import { hostAccountOf } from "../../shared/text/account-name.ts";
+import { counted } from "../../shared/text/counted.ts";
+import { formatLease, leaseInForce } from "../../shared/time/lease.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { LOCAL_HOST } from "../../store/schema.ts";
 import { type HostRow, hosts } from "../../store/schema-fleet.ts";

@@ -2,10 +2,10 @@
 
 import { and, asc, count, desc, eq, gte, inArray, lt, ne, or } from "drizzle-orm";
 import type { HOST_PROBLEM_KINDS } from "../../protocol/fleet.ts";
-import { DAY, MINUTE, SECOND, shift } from "../../shared/clock.ts";
-import { DEFAULT_LEASE, isForever } from "../../shared/lease.ts";
-import { offsetOf, type Page, type Paged } from "../../shared/page.ts";
-import { formatTimestamp } from "../../shared/timestamp.ts";
+import { offsetOf, type Page, type Paged } from "../../shared/product/page.ts";
+import { DAY, MINUTE, SECOND, shift } from "../../shared/time/clock.ts";
+import { DEFAULT_LEASE, isForever } from "../../shared/time/lease.ts";
+import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { audit, isAbout } from "../../store/schema-audit.ts";
 import { type HostRow, hostProblems, hosts } from "../../store/schema-fleet.ts";

@@ -1,7 +1,7 @@
 /** Whether there is any host with an agent: where there is none, nothing else of the fleet happens. */
 
 import { sql } from "drizzle-orm";
-import { SECOND } from "../../shared/clock.ts";
+import { SECOND } from "../../shared/time/clock.ts";
 import type { Database } from "../../store/client.ts";
 import type { Services } from "../operation/context.ts";
 

@@ -1,12 +1,12 @@
 /** Retiring a host: its accounts are shut and removed there, and once its agent has confirmed that, the host is forgotten. */
 
 import { and, desc, eq } from "drizzle-orm";
-import { MINUTE } from "../../shared/clock.ts";
-import { counted } from "../../shared/counted.ts";
 import { UamError } from "../../shared/errors.ts";
-import { LOCAL_NAME } from "../../shared/host-name.ts";
-import { isForever } from "../../shared/lease.ts";
-import { formatOptionalTimestamp, formatTimestamp } from "../../shared/timestamp.ts";
+import { counted } from "../../shared/text/counted.ts";
+import { LOCAL_NAME } from "../../shared/text/host-name.ts";
+import { MINUTE } from "../../shared/time/clock.ts";
+import { isForever } from "../../shared/time/lease.ts";
+import { formatOptionalTimestamp, formatTimestamp } from "../../shared/time/timestamp.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { audit, isAbout } from "../../store/schema-audit.ts";
 import { type HostRow, hostProblems, hosts } from "../../store/schema-fleet.ts";

@@ -1,7 +1,7 @@
 /** Tells administrators of hosts that fall silent, that shut because of it, and that are back. */
 
 import { and, asc, eq, inArray } from "drizzle-orm";
-import { DEFAULT_LEASE, isForever } from "../../shared/lease.ts";
+import { DEFAULT_LEASE, isForever } from "../../shared/time/lease.ts";
 import { type HostRow, hosts } from "../../store/schema-fleet.ts";
 import { tellAdministrators } from "../mail/administrators.ts";
 import { hostsBack, hostsShut, hostsSilent, type MailedHost } from "../mail/fleet-messages.ts";

@@ -1,8 +1,8 @@
 /** Where a user has an account, and how far each host is with it. */
 
 import { and, desc, eq, inArray, or, sql } from "drizzle-orm";
-import { hostAccountOf } from "../../shared/account-name.ts";
-import type { AuditAction } from "../../shared/audit-actions.ts";
+import type { AuditAction } from "../../shared/product/audit-actions.ts";
+import { hostAccountOf } from "../../shared/text/account-name.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { LOCAL_HOST } from "../../store/schema.ts";
 import { audit, isAbout } from "../../store/schema-audit.ts";

@@ -3,9 +3,9 @@
 import { eq, sql } from "drizzle-orm";
 import type { Account, JobsGone, KeyTaken } from "../../protocol/host.ts";
 import { publicMessage, UamError } from "../../shared/errors.ts";
-import { faultPoint } from "../../shared/fault-point.ts";
-import { parseNetworks } from "../../shared/networks.ts";
-import { requireText } from "../../shared/text.ts";
+import { parseNetworks } from "../../shared/net/networks.ts";
+import { requireText } from "../../shared/text/text.ts";
+import { faultPoint } from "../../shared/work/fault-point.ts";
 import { type Database, isDuplicate, pipelined, preparedOnce, type Transaction } from "../../store/client.ts";
 import { type KeyRow, sshKeys } from "../../store/schema.ts";
 import { type ClosingRequest, disableAccess, restoreAccess, shutOnHost } from "../accounts/access.ts";

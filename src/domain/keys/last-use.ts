@@ -2,8 +2,8 @@
 
 import { and, eq, isNull, lt, or, sql } from "drizzle-orm";
 import type { Login } from "../../protocol/host.ts";
-import { withoutPrefix } from "../../shared/account-name.ts";
-import { formatTimestamp } from "../../shared/timestamp.ts";
+import { withoutPrefix } from "../../shared/text/account-name.ts";
+import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import { LOCAL_HOST, loginLogs, sshKeys } from "../../store/schema.ts";
 import type { Services } from "../operation/context.ts";
 

@@ -7,9 +7,9 @@ import { curveBits, isPublicPoint, toInteger } from "../../protocol/curves.ts";
 import { ed25519Fault } from "../../protocol/ed25519.ts";
 import { encodeKey, innerName, readKey, type WireKey } from "../../protocol/ssh-wire.ts";
 import { UamError } from "../../shared/errors.ts";
-import type { Reason } from "../../shared/reasons.ts";
-import { curveName, isKeyType, type KeyType, NEWER_KEY_TYPES } from "../../shared/ssh-key-types.ts";
-import { hasControlCharacters } from "../../shared/text.ts";
+import type { Reason } from "../../shared/product/reasons.ts";
+import { curveName, isKeyType, type KeyType, NEWER_KEY_TYPES } from "../../shared/product/ssh-key-types.ts";
+import { hasControlCharacters } from "../../shared/text/text.ts";
 import { weaknessOf } from "./rsa-modulus.ts";
 
 /** A key that passed; of what was typed, only the key itself is kept. */

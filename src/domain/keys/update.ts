@@ -1,7 +1,7 @@
 /** Changing one of a user's keys: its name, and from where it may be used. */
 
 import { eq } from "drizzle-orm";
-import { allowedBy, isWithin, parseNetworks } from "../../shared/networks.ts";
+import { allowedBy, isWithin, parseNetworks } from "../../shared/net/networks.ts";
 import { type KeyRow, sshKeys } from "../../store/schema.ts";
 import { activeKeys, networksOf } from "../accounts/account.ts";
 import {

@@ -1,7 +1,7 @@
 /** Mails the administrators the head of the audit log, out of reach of whoever might rewrite the log. */
 
 import { min } from "drizzle-orm";
-import { formatTimestamp } from "../../shared/timestamp.ts";
+import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import { audit } from "../../store/schema-audit.ts";
 import { auditHead, describeHead } from "../audit/head.ts";
 import { tellAdministrators } from "../mail/administrators.ts";

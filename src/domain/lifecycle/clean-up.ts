@@ -1,8 +1,8 @@
 /** Removes what is no longer of use: old audit records, and what logins and mail leave behind. */
 
 import { and, desc, eq } from "drizzle-orm";
-import { DAY, HOUR, shift } from "../../shared/clock.ts";
-import { formatTimestamp } from "../../shared/timestamp.ts";
+import { DAY, HOUR, shift } from "../../shared/time/clock.ts";
+import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import { audit, auditFloor, isAbout } from "../../store/schema-audit.ts";
 import { purgeBatch } from "../audit/retention.ts";
 import { purgeResetTokens } from "../auth/administrators/admin-reset.ts";

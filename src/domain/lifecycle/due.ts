@@ -1,7 +1,7 @@
 /** Goes through the users for whom something is due, one operation each; one that fails does not stop the others. */
 
 import { type SQL, sql } from "drizzle-orm";
-import { HOUR, MINUTE } from "../../shared/clock.ts";
+import { HOUR, MINUTE } from "../../shared/time/clock.ts";
 import type { Database } from "../../store/client.ts";
 import type { Context } from "../operation/context.ts";
 

@@ -1,7 +1,7 @@
 /** Finishes what is owed: access that could not be taken away completely, or whose removal was cut short by a crash. */
 
-import type { AuditAction } from "../../shared/audit-actions.ts";
-import { faultPoint } from "../../shared/fault-point.ts";
+import type { AuditAction } from "../../shared/product/audit-actions.ts";
+import { faultPoint } from "../../shared/work/fault-point.ts";
 import { type Closed, disableAccess, removeAccess, shutAccess } from "../accounts/access.ts";
 import { activeKeys } from "../accounts/account.ts";
 import { actorOf, type Closing, dueClosings, findClosing, listClosings } from "../accounts/closings.ts";

@@ -1,8 +1,8 @@
 /** The service's stored heartbeat shows that the service was stopped or the clock was set; deletion then waits for a day. */
 
 import { sql } from "drizzle-orm";
-import { DAY, HOUR, shift } from "../../shared/clock.ts";
-import { formatTimestamp } from "../../shared/timestamp.ts";
+import { DAY, HOUR, shift } from "../../shared/time/clock.ts";
+import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import type { Transaction } from "../../store/client.ts";
 import { LOCKS } from "../../store/locks.ts";
 import { serviceState } from "../../store/schema.ts";

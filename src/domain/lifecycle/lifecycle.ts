@@ -1,8 +1,8 @@
 /** What time does to accounts: they expire, and after the recycle period they are removed. */
 
 import { and, count, eq, lte, sql } from "drizzle-orm";
-import { shift } from "../../shared/clock.ts";
-import { formatTimestamp } from "../../shared/timestamp.ts";
+import { shift } from "../../shared/time/clock.ts";
+import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import { type UserRow, users } from "../../store/schema.ts";
 import { expireAccess, owedSentence, removeAccess } from "../accounts/access.ts";
 import { activeKeys } from "../accounts/account.ts";

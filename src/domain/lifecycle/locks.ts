@@ -2,13 +2,13 @@
 
 import { eq, sql } from "drizzle-orm";
 import type { AccountRef, Host } from "../../protocol/host.ts";
-import { hostAccountOf } from "../../shared/account-name.ts";
-import { MINUTE } from "../../shared/clock.ts";
 import { UamError } from "../../shared/errors.ts";
-import { faultPoint } from "../../shared/fault-point.ts";
-import { type LockEntry, readLocks, removeLock } from "../../shared/lock-journal.ts";
-import { formatTimestamp } from "../../shared/timestamp.ts";
-import { isWithin, OLD_UIDS } from "../../shared/uids.ts";
+import { type LockEntry, readLocks, removeLock } from "../../shared/system/lock-journal.ts";
+import { isWithin, OLD_UIDS } from "../../shared/system/uids.ts";
+import { hostAccountOf } from "../../shared/text/account-name.ts";
+import { MINUTE } from "../../shared/time/clock.ts";
+import { formatTimestamp } from "../../shared/time/timestamp.ts";
+import { faultPoint } from "../../shared/work/fault-point.ts";
 import { LOCKS } from "../../store/locks.ts";
 import { importedLocks } from "../../store/schema.ts";
 import { disableAccess, owedSentence } from "../accounts/access.ts";

@@ -3,10 +3,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { and, count, eq, gte, like } from "drizzle-orm";
 import type { Account, Drift, DriftKind } from "../../protocol/host.ts";
-import { hostAccountOf, withoutPrefix } from "../../shared/account-name.ts";
-import { HOUR, SECOND, shift } from "../../shared/clock.ts";
-import { faultPoint } from "../../shared/fault-point.ts";
-import { readLocks } from "../../shared/lock-journal.ts";
+import { readLocks } from "../../shared/system/lock-journal.ts";
+import { hostAccountOf, withoutPrefix } from "../../shared/text/account-name.ts";
+import { HOUR, SECOND, shift } from "../../shared/time/clock.ts";
+import { faultPoint } from "../../shared/work/fault-point.ts";
 import { audit } from "../../store/schema-audit.ts";
 import { disableAccess, owedSentence } from "../accounts/access.ts";
 import { accountOf, allAccounts } from "../accounts/account.ts";

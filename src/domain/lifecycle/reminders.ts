@@ -1,7 +1,7 @@
 /** Reminds users and their supervisors that access ends soon. */
 
 import { type SQL, sql } from "drizzle-orm";
-import { formatTimestamp } from "../../shared/timestamp.ts";
+import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import type { Transaction } from "../../store/client.ts";
 import { expiryReminder } from "../mail/account-messages.ts";
 import { type QueuedMail, queueMails } from "../mail/outbox.ts";

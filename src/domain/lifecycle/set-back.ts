@@ -4,7 +4,7 @@
  */
 
 import { gt } from "drizzle-orm";
-import { DAY, HOUR, MINUTE, shift } from "../../shared/clock.ts";
+import { DAY, HOUR, MINUTE, shift } from "../../shared/time/clock.ts";
 import type { Transaction } from "../../store/client.ts";
 import { closings, outbox, policyState } from "../../store/schema.ts";
 import { loginLimits, otpCodes, resetTokens, sessions } from "../../store/schema-auth.ts";

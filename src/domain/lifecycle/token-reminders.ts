@@ -1,7 +1,7 @@
 /** Reminds administrators that a token for a machine ends soon. */
 
 import { and, asc, eq, gt, isNull, lte, notExists, sql } from "drizzle-orm";
-import { DAY, shift } from "../../shared/clock.ts";
+import { DAY, shift } from "../../shared/time/clock.ts";
 import { outbox } from "../../store/schema.ts";
 import { admins, tokens } from "../../store/schema-auth.ts";
 import { entryOf } from "../auth/tokens/tokens.ts";

@@ -1,6 +1,6 @@
 /** What users are mailed when something happens to their account. Pure, like messages.ts. */
 
-import { DAY } from "../../shared/clock.ts";
+import { DAY } from "../../shared/time/clock.ts";
 import type { Site } from "../operation/context.ts";
 import { type Block, date, day, fact, type Letter, letter, line, paragraph } from "./letter.ts";
 import { toPage } from "./links.ts";

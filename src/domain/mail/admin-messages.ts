@@ -1,7 +1,7 @@
 /** What administrators are mailed about their own accounts. Pure, like messages.ts. */
 
-import { HOUR } from "../../shared/clock.ts";
-import type { AdminRole } from "../../shared/statuses.ts";
+import type { AdminRole } from "../../shared/product/statuses.ts";
+import { HOUR } from "../../shared/time/clock.ts";
 import type { Site } from "../operation/context.ts";
 import { button, code, date, fact, type Letter, letter, line, paragraph } from "./letter.ts";
 import { resetLink } from "./links.ts";

@@ -1,7 +1,7 @@
 /** Mail to the administrators whom it concerns. */
 
 import { and, asc, inArray, isNotNull, or } from "drizzle-orm";
-import type { AdminRole } from "../../shared/statuses.ts";
+import type { AdminRole } from "../../shared/product/statuses.ts";
 import { admins } from "../../store/schema-auth.ts";
 import type { Letter } from "./letter.ts";
 import { type Queueing, queueMails } from "./outbox.ts";

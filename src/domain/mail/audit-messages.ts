@@ -1,6 +1,6 @@
 /** What the administrators are told about periods that were shortened and records that were removed. */
 
-import { formatDuration } from "../../shared/duration.ts";
+import { formatDuration } from "../../shared/time/duration.ts";
 import type { Site } from "../operation/context.ts";
 import { code, date, fact, type Letter, letter, line, paragraph } from "./letter.ts";
 import { toPage } from "./links.ts";

@@ -1,6 +1,6 @@
 /** A letter as blocks, written out as plain text and as simple HTML that says the same and loads nothing. */
 
-import { blankControlCharacters } from "../../shared/text.ts";
+import { blankControlCharacters } from "../../shared/text/text.ts";
 export interface Letter {
   readonly subject: string;
   readonly text: string;

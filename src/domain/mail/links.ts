@@ -1,6 +1,6 @@
 /** Where mails lead. What is secret stands in the fragment: neither a server nor a mail scanner is sent it. */
 
-import { PAGES, type PageName, userPage } from "../../shared/pages.ts";
+import { PAGES, type PageName, userPage } from "../../shared/product/pages.ts";
 import type { Site } from "../operation/context.ts";
 import { type Block, button, line } from "./letter.ts";
 

@@ -1,7 +1,7 @@
 /** Mail waiting to be sent, stored in the transaction of the change that it reports. */
 
 import { and, count, eq, isNotNull, isNull, like, lte, ne, or, sql } from "drizzle-orm";
-import { type Clock, DAY, shift } from "../../shared/clock.ts";
+import { type Clock, DAY, shift } from "../../shared/time/clock.ts";
 import { preparedOnce, type Transaction } from "../../store/client.ts";
 import { notified, notify } from "../../store/notify.ts";
 import { outbox } from "../../store/schema.ts";

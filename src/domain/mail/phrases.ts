@@ -1,9 +1,9 @@
 /** What several mails say in the same words. */
 
 import type { JobsGone } from "../../protocol/host.ts";
-import { hostAccountOf } from "../../shared/account-name.ts";
-import { PAGES } from "../../shared/pages.ts";
-import type { AdminRole } from "../../shared/statuses.ts";
+import { PAGES } from "../../shared/product/pages.ts";
+import type { AdminRole } from "../../shared/product/statuses.ts";
+import { hostAccountOf } from "../../shared/text/account-name.ts";
 import type { Site } from "../operation/context.ts";
 import { type Block, button, code, date, fact, heading, line, link, paragraph } from "./letter.ts";
 import { codeRequestLink, toPage } from "./links.ts";

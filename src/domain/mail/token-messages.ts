@@ -1,6 +1,6 @@
 /** What administrators are mailed about their tokens for machines. Pure, like messages.ts. */
 
-import type { AdminRole } from "../../shared/statuses.ts";
+import type { AdminRole } from "../../shared/product/statuses.ts";
 import type { Site } from "../operation/context.ts";
 import { type Block, date, fact, type Letter, letter, line, paragraph } from "./letter.ts";
 import { toPage } from "./links.ts";

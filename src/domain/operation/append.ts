@@ -1,9 +1,9 @@
 /** Adds one record to the audit log, in the transaction of what it records. */
 
 import { sql } from "drizzle-orm";
-import { RESOURCE_TYPE_OF } from "../../shared/audit-actions.ts";
-import { SECOND } from "../../shared/clock.ts";
-import { printableJson } from "../../shared/text.ts";
+import { RESOURCE_TYPE_OF } from "../../shared/product/audit-actions.ts";
+import { printableJson } from "../../shared/text/text.ts";
+import { SECOND } from "../../shared/time/clock.ts";
 import { type Database, preparedOnce, type Transaction } from "../../store/client.ts";
 import type { AuditContent, Context } from "./context.ts";
 import type { Actor, AuditEntry, Recorded } from "./entry.ts";

@@ -4,10 +4,10 @@
  * (`auditedClosing`) has no undo: it goes forward. What does neither is `audited`.
  */
 
-import type { AuditAction } from "../../shared/audit-actions.ts";
 import { DATABASE_FULL, isDatabaseFull } from "../../shared/database-lost.ts";
 import { publicMessage, UamError } from "../../shared/errors.ts";
-import { faultPoint } from "../../shared/fault-point.ts";
+import type { AuditAction } from "../../shared/product/audit-actions.ts";
+import { faultPoint } from "../../shared/work/fault-point.ts";
 import { type Transaction, transactionToItsEnd, unreplicatedCommits } from "../../store/client.ts";
 import { appendAudit, appendPermitted, type RecordRef } from "./append.ts";
 import { isStored, waitAgain } from "./committed.ts";

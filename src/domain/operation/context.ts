@@ -2,10 +2,10 @@
 
 import type { HostState } from "../../protocol/fleet.ts";
 import type { Host } from "../../protocol/host.ts";
-import type { Clock } from "../../shared/clock.ts";
 import type { Log } from "../../shared/log.ts";
-import type { Reserve } from "../../shared/reserve.ts";
-import type { KeyType } from "../../shared/ssh-key-types.ts";
+import type { KeyType } from "../../shared/product/ssh-key-types.ts";
+import type { Clock } from "../../shared/time/clock.ts";
+import type { Reserve } from "../../shared/work/reserve.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import type { AuditRow } from "../../store/schema-audit.ts";
 import { type Actor, type AuditDetail, type Recorded, type Recording, SYSTEM } from "./entry.ts";

@@ -1,6 +1,6 @@
 /** What the audit log says about an operation. */
 
-import type { AuditAction } from "../../shared/audit-actions.ts";
+import type { AuditAction } from "../../shared/product/audit-actions.ts";
 
 export type ActorType = "admin" | "user" | "cli" | "system" | "anonymous" | "token";
 

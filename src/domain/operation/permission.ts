@@ -4,10 +4,10 @@
  */
 
 import { eq, type SQL, sql } from "drizzle-orm";
-import type { AuditAction } from "../../shared/audit-actions.ts";
-import type { Clock } from "../../shared/clock.ts";
 import { UamError } from "../../shared/errors.ts";
-import type { AdminRole } from "../../shared/statuses.ts";
+import type { AuditAction } from "../../shared/product/audit-actions.ts";
+import type { AdminRole } from "../../shared/product/statuses.ts";
+import type { Clock } from "../../shared/time/clock.ts";
 import { type Database, preparedOnce, type Transaction } from "../../store/client.ts";
 import { users } from "../../store/schema.ts";
 import { admins, sessions, tokens } from "../../store/schema-auth.ts";

@@ -1,7 +1,7 @@
 /** An account that differed on a remote host: recorded, and mailed where it was to be shut. */
 
 import type { HostProblem } from "../../protocol/fleet.ts";
-import { withoutPrefix } from "../../shared/account-name.ts";
+import { withoutPrefix } from "../../shared/text/account-name.ts";
 import { accountOf } from "../accounts/account.ts";
 import type { AdmittedHost } from "../hosts/host-row.ts";
 import { tellAdministrators } from "../mail/administrators.ts";

@@ -2,9 +2,9 @@
 
 import { and, eq, gt, inArray, like, sql } from "drizzle-orm";
 import type { HostHold } from "../../protocol/fleet.ts";
-import { HOUR, shift } from "../../shared/clock.ts";
-import { blankControlCharacters } from "../../shared/text.ts";
-import { formatTimestamp } from "../../shared/timestamp.ts";
+import { blankControlCharacters } from "../../shared/text/text.ts";
+import { HOUR, shift } from "../../shared/time/clock.ts";
+import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import { importedLocks } from "../../store/schema.ts";
 import { hosts } from "../../store/schema-fleet.ts";
 import type { AdmittedHost } from "../hosts/host-row.ts";

@@ -2,10 +2,10 @@
 
 import { and, eq, inArray, like, notInArray } from "drizzle-orm";
 import type { HostLock } from "../../protocol/fleet.ts";
-import { hostAccountOf } from "../../shared/account-name.ts";
 import { UamError } from "../../shared/errors.ts";
-import { blankControlCharacters } from "../../shared/text.ts";
-import { formatTimestamp } from "../../shared/timestamp.ts";
+import { hostAccountOf } from "../../shared/text/account-name.ts";
+import { blankControlCharacters } from "../../shared/text/text.ts";
+import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import { importedLocks } from "../../store/schema.ts";
 import { disableAccess, owedSentence } from "../accounts/access.ts";
 import type { AdmittedHost } from "../hosts/host-row.ts";

@@ -6,8 +6,8 @@
 
 import { sql } from "drizzle-orm";
 import type { AccountRef } from "../../protocol/host.ts";
-import { ACCOUNT_PREFIX } from "../../shared/account-name.ts";
-import { counted } from "../../shared/counted.ts";
+import { ACCOUNT_PREFIX } from "../../shared/text/account-name.ts";
+import { counted } from "../../shared/text/counted.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { LOCAL_HOST } from "../../store/schema.ts";
 import { lockFleet } from "../hosts/find.ts";

@@ -1,8 +1,8 @@
 /** What keeps a shortened period from taking effect at once: the longer value, for a day. */
 
 import { eq, sql } from "drizzle-orm";
-import { DAY, shift } from "../../shared/clock.ts";
-import type { SettingKey } from "../../shared/setting-keys.ts";
+import type { SettingKey } from "../../shared/product/setting-keys.ts";
+import { DAY, shift } from "../../shared/time/clock.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { LOCKS } from "../../store/locks.ts";
 import { policyState } from "../../store/schema.ts";

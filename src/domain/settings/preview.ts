@@ -1,12 +1,12 @@
 /** What overriding a setting, or dropping the override, would do; nothing is changed or recorded. */
 
 import { and, asc, count, gt, gte, lte } from "drizzle-orm";
-import { shift } from "../../shared/clock.ts";
-import { counted } from "../../shared/counted.ts";
-import { formatDuration } from "../../shared/duration.ts";
-import type { Preview } from "../../shared/preview.ts";
-import type { SettingKey } from "../../shared/setting-keys.ts";
-import { formatTimestamp } from "../../shared/timestamp.ts";
+import type { Preview } from "../../shared/product/preview.ts";
+import type { SettingKey } from "../../shared/product/setting-keys.ts";
+import { counted } from "../../shared/text/counted.ts";
+import { shift } from "../../shared/time/clock.ts";
+import { formatDuration } from "../../shared/time/duration.ts";
+import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import { users } from "../../store/schema.ts";
 import { audit, auditHead } from "../../store/schema-audit.ts";
 import { purgeLimit } from "../lifecycle/clean-up.ts";

@@ -4,10 +4,10 @@
  */
 
 import { eq } from "drizzle-orm";
-import { DAY, shift } from "../../shared/clock.ts";
-import { formatDuration, MAX_DAYS, parseDuration } from "../../shared/duration.ts";
 import { UamError } from "../../shared/errors.ts";
-import { SETTING_KEYS, type SettingKey } from "../../shared/setting-keys.ts";
+import { SETTING_KEYS, type SettingKey } from "../../shared/product/setting-keys.ts";
+import { DAY, shift } from "../../shared/time/clock.ts";
+import { formatDuration, MAX_DAYS, parseDuration } from "../../shared/time/duration.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { settings } from "../../store/schema.ts";
 import { tellAdministrators } from "../mail/administrators.ts";

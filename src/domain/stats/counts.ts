@@ -1,7 +1,7 @@
 /** Counts by day (UTC), from the users and from the audit log. */
 
 import { and, asc, gte, lt, notLike, type SQL, sql } from "drizzle-orm";
-import { DAY, shift } from "../../shared/clock.ts";
+import { DAY, shift } from "../../shared/time/clock.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { type UserRow, users } from "../../store/schema.ts";
 import { audit } from "../../store/schema-audit.ts";

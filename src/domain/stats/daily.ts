@@ -1,8 +1,8 @@
 /** What is counted once a day, so that the dashboard's charts need not read the whole log. */
 
 import { desc, lt } from "drizzle-orm";
-import { DAY, HOUR, shift } from "../../shared/clock.ts";
-import { SERIES_DAYS } from "../../shared/limits.ts";
+import { SERIES_DAYS } from "../../shared/product/limits.ts";
+import { DAY, HOUR, shift } from "../../shared/time/clock.ts";
 import type { Database } from "../../store/client.ts";
 import { changeCounts, userCounts } from "../../store/schema.ts";
 import { readHeartbeat } from "../lifecycle/heartbeat.ts";

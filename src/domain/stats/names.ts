@@ -1,7 +1,7 @@
 /** Names of what is stored, for completion at a shell. */
 
 import { sql } from "drizzle-orm";
-import { ACCOUNT_PREFIX } from "../../shared/account-name.ts";
+import { ACCOUNT_PREFIX } from "../../shared/text/account-name.ts";
 import type { Database } from "../../store/client.ts";
 
 /** What there are names of: users, a user's active keys, administrators, applications that are pending, tokens in use, hosts and their groups. */

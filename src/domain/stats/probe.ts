@@ -1,7 +1,7 @@
 /** Whether the database answers. */
 
 import { sql } from "drizzle-orm";
-import { SECOND } from "../../shared/clock.ts";
+import { SECOND } from "../../shared/time/clock.ts";
 import type { Database } from "../../store/client.ts";
 
 /** After this long, it is better to say that the database does not answer than to keep the caller waiting. */

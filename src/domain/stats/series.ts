@@ -1,7 +1,7 @@
 /** The dashboard's figures by day (UTC). */
 
 import { and, asc, count, gt, gte, lt } from "drizzle-orm";
-import { DAY, shift } from "../../shared/clock.ts";
+import { DAY, shift } from "../../shared/time/clock.ts";
 import type { Transaction } from "../../store/client.ts";
 import { changeCounts, userCounts, users } from "../../store/schema.ts";
 import type { Context } from "../operation/context.ts";

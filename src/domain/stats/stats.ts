@@ -1,8 +1,8 @@
 /** The figures of the dashboard. */
 
 import { asc, count, eq, getTableColumns, sql } from "drizzle-orm";
-import { DAY, shift } from "../../shared/clock.ts";
-import { gathered } from "../../shared/gather.ts";
+import { DAY, shift } from "../../shared/time/clock.ts";
+import { gathered } from "../../shared/work/batch-loader.ts";
 import { type Database, oncePerDatabase } from "../../store/client.ts";
 import { jsonRows } from "../../store/json-rows.ts";
 import { approvals, type UserRow, users } from "../../store/schema.ts";

@@ -1,8 +1,8 @@
 /** Whether a user can be disabled, enabled or extended now, and what an extension comes to; nothing here changes anything. */
 
-import { DAY, shift } from "../../shared/clock.ts";
-import { MAX_DAYS } from "../../shared/duration.ts";
 import { UamError } from "../../shared/errors.ts";
+import { DAY, shift } from "../../shared/time/clock.ts";
+import { MAX_DAYS } from "../../shared/time/duration.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import type { UserRow } from "../../store/schema.ts";
 import { refOf } from "../accounts/account.ts";

@@ -1,7 +1,7 @@
 /** How a user connects with ssh, as texts to copy into a terminal or a file. Pure; nothing in them was typed by a stranger. */
 
 import type { ServerKey } from "../../protocol/host.ts";
-import { hostAccountOf } from "../../shared/account-name.ts";
+import { hostAccountOf } from "../../shared/text/account-name.ts";
 
 /** Where sshd answers, as ssh is told it: a name or an address without brackets. */
 export interface SshSite {

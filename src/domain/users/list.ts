@@ -1,10 +1,10 @@
 /** Pages of external users. */
 
 import { and, asc, count, desc, eq, getTableColumns, inArray, type SQL, sql } from "drizzle-orm";
-import { MAX_SEARCH } from "../../shared/limits.ts";
-import { offsetOf, type Page, type Paged } from "../../shared/page.ts";
-import { parseText } from "../../shared/text.ts";
-import { DEFAULT_SORT, type UserSort } from "../../shared/user-sorts.ts";
+import { MAX_SEARCH } from "../../shared/product/limits.ts";
+import { offsetOf, type Page, type Paged } from "../../shared/product/page.ts";
+import { DEFAULT_SORT, type UserSort } from "../../shared/product/user-sorts.ts";
+import { parseText } from "../../shared/text/text.ts";
 import { type Database, oncePerDatabase, type Transaction } from "../../store/client.ts";
 import { jsonRows } from "../../store/json-rows.ts";
 import { type UserRow, users } from "../../store/schema.ts";

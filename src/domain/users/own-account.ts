@@ -1,8 +1,8 @@
 /** What users are told about their own account. */
 
 import type { ServerKey } from "../../protocol/host.ts";
-import { shift } from "../../shared/clock.ts";
 import { UamError } from "../../shared/errors.ts";
+import { shift } from "../../shared/time/clock.ts";
 import type { ApprovalRow } from "../../store/schema.ts";
 import { findOwnRequest } from "../approvals/extensions.ts";
 import { knownServerKeys } from "../mail/site.ts";

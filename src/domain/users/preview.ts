@@ -3,10 +3,10 @@
  * locks, changes nothing and records nothing; by the time of the operation, things may be different.
  */
 
-import { hostAccountOf } from "../../shared/account-name.ts";
-import { counted } from "../../shared/counted.ts";
-import type { Preview } from "../../shared/preview.ts";
-import { formatTimestamp } from "../../shared/timestamp.ts";
+import type { Preview } from "../../shared/product/preview.ts";
+import { hostAccountOf } from "../../shared/text/account-name.ts";
+import { counted } from "../../shared/text/counted.ts";
+import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import type { KeyRow, UserRow } from "../../store/schema.ts";
 import { accountAt, activeKeys, refOf } from "../accounts/account.ts";
 import { type Closing, closingsOf } from "../accounts/closings.ts";

@@ -3,7 +3,7 @@
 import { and, desc, eq, inArray } from "drizzle-orm";
 import type { SshSession } from "../../protocol/host.ts";
 import { UamError } from "../../shared/errors.ts";
-import { formatTimestamp } from "../../shared/timestamp.ts";
+import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { type KeyRow, sshKeys } from "../../store/schema.ts";
 import { refOf } from "../accounts/account.ts";

@@ -1,6 +1,6 @@
 /** Changing what is stored of an external user: e-mail, supervisor, purpose, and from where they may log in. */
 
-import { allowedBy, isWithin, parseNetworks } from "../../shared/networks.ts";
+import { allowedBy, isWithin, parseNetworks } from "../../shared/net/networks.ts";
 import type { UserRow } from "../../store/schema.ts";
 import { storeUser } from "../accounts/access.ts";
 import { raiseGeneration } from "../accounts/account.ts";

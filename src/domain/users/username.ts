@@ -1,12 +1,12 @@
 /** What may be a username, an e-mail address and the free texts about a user. */
 
-import { ACCOUNT_PREFIX, USERNAME, withoutPrefix } from "../../shared/account-name.ts";
 import { UamError } from "../../shared/errors.ts";
-import { isEmail } from "../../shared/person.ts";
-import { requireText } from "../../shared/text.ts";
+import { ACCOUNT_PREFIX, USERNAME, withoutPrefix } from "../../shared/text/account-name.ts";
+import { isEmail } from "../../shared/text/person.ts";
+import { requireText } from "../../shared/text/text.ts";
 
-export { isEmail, MAX_PURPOSE, MAX_SUPERVISOR } from "../../shared/person.ts";
-export { parseText } from "../../shared/text.ts";
+export { isEmail, MAX_PURPOSE, MAX_SUPERVISOR } from "../../shared/text/person.ts";
+export { parseText } from "../../shared/text/text.ts";
 
 /** Longest name that anybody may type in order to log in; no name that exists is longer. */
 const MAX_TYPED_NAME = 128;

@@ -1,10 +1,10 @@
 /** External users: create, disable, enable, extend, delete. */
 
-import { DAY, shift } from "../../shared/clock.ts";
 import { UamError } from "../../shared/errors.ts";
-import { faultPoint } from "../../shared/fault-point.ts";
-import { parseNetworks } from "../../shared/networks.ts";
-import { formatTimestamp } from "../../shared/timestamp.ts";
+import { parseNetworks } from "../../shared/net/networks.ts";
+import { DAY, shift } from "../../shared/time/clock.ts";
+import { formatTimestamp } from "../../shared/time/timestamp.ts";
+import { faultPoint } from "../../shared/work/fault-point.ts";
 import { isDuplicate } from "../../store/client.ts";
 import { accounts, users } from "../../store/schema.ts";
 import { disableAccess, openAccess, owedSentence, removeAccess, restoreAccess, storeUser } from "../accounts/access.ts";

@@ -3,7 +3,7 @@
 import { asc, type SQL, sql } from "drizzle-orm";
 import type { AccountState } from "../../protocol/fleet.ts";
 import type { AccountRef } from "../../protocol/host.ts";
-import { formatTimestamp } from "../../shared/timestamp.ts";
+import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { closings, sshKeys } from "../../store/schema.ts";
 import { accountAt } from "../accounts/account.ts";

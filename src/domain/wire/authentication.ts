@@ -13,9 +13,9 @@ import {
   isSignedByInBackground,
   parseAuthorization,
 } from "../../protocol/fleet-signature.ts";
-import { SECOND } from "../../shared/clock.ts";
 import { UamError } from "../../shared/errors.ts";
-import { FOREVER } from "../../shared/lease.ts";
+import { SECOND } from "../../shared/time/clock.ts";
+import { FOREVER } from "../../shared/time/lease.ts";
 import type { Database } from "../../store/client.ts";
 import { hosts } from "../../store/schema-fleet.ts";
 import { type AdmittedHost, HOST_FIELDS, type HostFields, hostOf, LEASE } from "../hosts/host-row.ts";

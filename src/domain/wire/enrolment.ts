@@ -6,7 +6,7 @@ import { ed25519Fault } from "../../protocol/ed25519.ts";
 import type { Enrolled, Enrolment } from "../../protocol/fleet.ts";
 import { keyFingerprint } from "../../protocol/fleet-signature.ts";
 import { UamError } from "../../shared/errors.ts";
-import { parseHostName } from "../../shared/host-name.ts";
+import { parseHostName } from "../../shared/text/host-name.ts";
 import { isDuplicate, type Transaction } from "../../store/client.ts";
 import { uidCounter } from "../../store/schema.ts";
 import { hostGroupMembers, hosts } from "../../store/schema-fleet.ts";

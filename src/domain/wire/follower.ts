@@ -5,7 +5,7 @@
 
 import { sql } from "drizzle-orm";
 import type { AccountRef } from "../../protocol/host.ts";
-import { SECOND } from "../../shared/clock.ts";
+import { SECOND } from "../../shared/time/clock.ts";
 import { watchLog } from "../audit/follow.ts";
 import type { AuditHead } from "../audit/head.ts";
 import { hex } from "../audit/seal.ts";

@@ -2,10 +2,10 @@
 
 import { createHash, randomBytes } from "node:crypto";
 import { and, eq, gt, lte } from "drizzle-orm";
-import { MINUTE, shift } from "../../shared/clock.ts";
 import { UamError } from "../../shared/errors.ts";
-import { parseHostName } from "../../shared/host-name.ts";
-import { formatTimestamp } from "../../shared/timestamp.ts";
+import { parseHostName } from "../../shared/text/host-name.ts";
+import { MINUTE, shift } from "../../shared/time/clock.ts";
+import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import type { Transaction } from "../../store/client.ts";
 import { admins } from "../../store/schema-auth.ts";
 import { hostGroups, hosts, joinTokens } from "../../store/schema-fleet.ts";

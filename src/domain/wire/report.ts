@@ -3,9 +3,9 @@
 import { and, eq, inArray, sql } from "drizzle-orm";
 import { type HostReport, parseCursor } from "../../protocol/fleet.ts";
 import type { AccountRef } from "../../protocol/host.ts";
-import { DAY, HOUR, shift } from "../../shared/clock.ts";
-import { faultPoint } from "../../shared/fault-point.ts";
-import { blankControlCharacters } from "../../shared/text.ts";
+import { blankControlCharacters } from "../../shared/text/text.ts";
+import { DAY, HOUR, shift } from "../../shared/time/clock.ts";
+import { faultPoint } from "../../shared/work/fault-point.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { hostProblems } from "../../store/schema-fleet.ts";
 import type { AdmittedHost } from "../hosts/host-row.ts";

@@ -2,7 +2,7 @@
 
 import type { AccountState, Cursor, HostState } from "../../protocol/fleet.ts";
 import type { HostKey } from "../../protocol/host.ts";
-import { NEWER_KEY_TYPES } from "../../shared/ssh-key-types.ts";
+import { NEWER_KEY_TYPES } from "../../shared/product/ssh-key-types.ts";
 import type { AuditHead } from "../audit/head.ts";
 import type { AdmittedHost } from "../hosts/host-row.ts";
 

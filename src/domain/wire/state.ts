@@ -3,10 +3,10 @@
 import type { Cursor } from "../../protocol/fleet.ts";
 import { parseCursor } from "../../protocol/fleet.ts";
 import type { AccountRef } from "../../protocol/host.ts";
-import { createGate } from "../../shared/bounded.ts";
-import { SECOND } from "../../shared/clock.ts";
 import { UamError } from "../../shared/errors.ts";
-import { shorterLease } from "../../shared/lease.ts";
+import { SECOND } from "../../shared/time/clock.ts";
+import { shorterLease } from "../../shared/time/lease.ts";
+import { createGate } from "../../shared/work/bounded.ts";
 import type { AuditHead } from "../audit/head.ts";
 import { type AdmittedHost, readHost } from "../hosts/host-row.ts";
 import type { Services } from "../operation/context.ts";

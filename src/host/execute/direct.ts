@@ -3,8 +3,8 @@
 import { closeSync, existsSync, lstatSync, readdirSync, unlinkSync } from "node:fs";
 import { setImmediate as breathe } from "node:timers/promises";
 import { publicMessage, UamError } from "../../shared/errors.ts";
-import type { Kernel } from "../../shared/kernel.ts";
 import type { Log } from "../../shared/log.ts";
+import type { Kernel } from "../../shared/system/kernel.ts";
 import { detachFuse } from "../fuse-mounts.ts";
 import { openHome, shutHome } from "../home.ts";
 import { forgetJobs, keepJobs } from "../jobs/kept-jobs.ts";

@@ -2,9 +2,9 @@
 
 import type { Account, AccountRef, LoginLog, SshSession } from "../../protocol/host.ts";
 import { publicMessage, UamError } from "../../shared/errors.ts";
-import { faultPoint } from "../../shared/fault-point.ts";
 import type { Log, LogFields } from "../../shared/log.ts";
-import { octal } from "../../shared/octal.ts";
+import { octal } from "../../shared/text/octal.ts";
+import { faultPoint } from "../../shared/work/fault-point.ts";
 import type { AccountTable } from "../account.ts";
 import type { KeyFileText } from "../key-file/key-file-text.ts";
 import type { KeyFile } from "../key-file/key-path.ts";

@@ -1,8 +1,8 @@
 /** Whether sudo mode can work here, and what to do if it cannot. */
 
-import { ACCOUNT_PREFIX } from "../../shared/account-name.ts";
-import { DAY, systemClock } from "../../shared/clock.ts";
 import { publicMessage } from "../../shared/errors.ts";
+import { ACCOUNT_PREFIX } from "../../shared/text/account-name.ts";
+import { DAY, systemClock } from "../../shared/time/clock.ts";
 import { readAccounts } from "../account.ts";
 import { keyFileOf, otherKeyFilesOf } from "../key-file/key-path.ts";
 import { EXAMPLE, expectedOwner } from "../plan/plan.ts";

@@ -2,8 +2,8 @@
 
 import type { AccountRef, Login } from "../../protocol/host.ts";
 import { UamError } from "../../shared/errors.ts";
-import type { Kernel } from "../../shared/kernel.ts";
 import { type Log, silentLog } from "../../shared/log.ts";
+import type { Kernel } from "../../shared/system/kernel.ts";
 import { presenceIn, readAccounts, requireRef } from "../account.ts";
 import { openJournal } from "../processes/journal.ts";
 import { openLoginLog } from "../processes/login-log.ts";

@@ -2,7 +2,7 @@
 
 import { lstatSync } from "node:fs";
 import type { Log } from "../../shared/log.ts";
-import { isSystemdHost } from "../../shared/systemd.ts";
+import { isSystemdHost } from "../../shared/system/systemd.ts";
 import type { Change, SystemdSubject } from "../plan/plan.ts";
 import { mayHaveGroup } from "../processes/cgroup.ts";
 import { errorCode } from "../walk.ts";

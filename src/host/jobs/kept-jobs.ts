@@ -2,11 +2,11 @@
 
 import { chmodSync, closeSync, fstatSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import type { AccountRef } from "../../protocol/host.ts";
-import { DAY, systemClock } from "../../shared/clock.ts";
-import { writeDurably } from "../../shared/durable-file.ts";
 import { UamError } from "../../shared/errors.ts";
-import { isPrintable } from "../../shared/text.ts";
-import { clampTimestamp, formatTimestamp } from "../../shared/timestamp.ts";
+import { writeDurably } from "../../shared/system/durable-file.ts";
+import { isPrintable } from "../../shared/text/text.ts";
+import { DAY, systemClock } from "../../shared/time/clock.ts";
+import { clampTimestamp, formatTimestamp } from "../../shared/time/timestamp.ts";
 import { splitHome } from "../plan/plan.ts";
 import { KEPT_JOBS_DIRECTORY } from "../settings.ts";
 import { at, errorCode, openDirectory, openTrusted, ownUid } from "../walk.ts";

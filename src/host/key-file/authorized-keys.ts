@@ -4,8 +4,8 @@ import { Buffer } from "node:buffer";
 import type { HostKey } from "../../protocol/host.ts";
 import { encodeKey, readKey } from "../../protocol/ssh-wire.ts";
 import { UamError } from "../../shared/errors.ts";
-import { isCanonicalNetwork } from "../../shared/networks.ts";
-import type { KeyType } from "../../shared/ssh-key-types.ts";
+import { isCanonicalNetwork } from "../../shared/net/networks.ts";
+import type { KeyType } from "../../shared/product/ssh-key-types.ts";
 
 /**
  * How the host's sshd reads `expiry-time=`: `utc` with a final `Z` (OpenSSH 9.1 and later), `local` in the host's own

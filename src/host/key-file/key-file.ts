@@ -16,7 +16,7 @@ import {
   unlinkSync,
 } from "node:fs";
 import { UamError } from "../../shared/errors.ts";
-import { faultPoint } from "../../shared/fault-point.ts";
+import { faultPoint } from "../../shared/work/fault-point.ts";
 import { at, errorCode, type Mount, openDirectory, openTrusted, ownUid } from "../walk.ts";
 import { isShut, keep, leftovers, look, RACES, refused, requireNoMount } from "./key-file-check.ts";
 import type { KeyFile } from "./key-path.ts";

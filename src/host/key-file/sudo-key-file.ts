@@ -2,9 +2,9 @@
 
 import { randomBytes } from "node:crypto";
 import { closeSync, constants, fchmodSync, lstatSync, openSync, unlinkSync, writeSync } from "node:fs";
-import { systemClock } from "../../shared/clock.ts";
 import { publicMessage, UamError } from "../../shared/errors.ts";
-import { octal } from "../../shared/octal.ts";
+import { octal } from "../../shared/text/octal.ts";
+import { systemClock } from "../../shared/time/clock.ts";
 import type { CommandResult } from "../execute/command.ts";
 import {
   closeDirectoryCommand,

@@ -1,8 +1,8 @@
 /** Turns a desired state into a list of changes as data. Pure: nothing here reads the host or the clock. */
 
 import type { Account, AccountRef } from "../../protocol/host.ts";
-import { hostAccountOf } from "../../shared/account-name.ts";
-import { DAY } from "../../shared/clock.ts";
+import { hostAccountOf } from "../../shared/text/account-name.ts";
+import { DAY } from "../../shared/time/clock.ts";
 import { type KeyFile, keyFileOf, type Owner } from "../key-file/key-path.ts";
 import type { Process } from "../processes/processes.ts";
 import { JOBS_ASIDE, type Layout } from "../settings.ts";

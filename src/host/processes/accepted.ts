@@ -1,7 +1,7 @@
 /** The line that sshd writes when it lets somebody in. */
 
 import { isIP } from "node:net";
-import { hostAccountOf, USERNAME_PATTERN } from "../../shared/account-name.ts";
+import { hostAccountOf, USERNAME_PATTERN } from "../../shared/text/account-name.ts";
 
 /** What such a line says. */
 export interface Accepted {

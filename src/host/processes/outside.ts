@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Account, HostKey, SshSession } from "../../protocol/host.ts";
-import { hasAddress } from "../../shared/networks.ts";
+import { hasAddress } from "../../shared/net/networks.ts";
 import type { HostSessions } from "../execute/executor.ts";
 
 const ROUNDS = 10;

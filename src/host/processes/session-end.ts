@@ -4,7 +4,7 @@ import { readdirSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AccountRef } from "../../protocol/host.ts";
 import { UamError } from "../../shared/errors.ts";
-import type { Kernel } from "../../shared/kernel.ts";
+import type { Kernel } from "../../shared/system/kernel.ts";
 import { killGroup } from "./cgroup.ts";
 import {
   killProcesses,

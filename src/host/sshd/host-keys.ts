@@ -3,8 +3,8 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import type { ServerKey } from "../../protocol/host.ts";
-import { hostAccountOf } from "../../shared/account-name.ts";
-import { MINUTE } from "../../shared/clock.ts";
+import { hostAccountOf } from "../../shared/text/account-name.ts";
+import { MINUTE } from "../../shared/time/clock.ts";
 import { findCommand, runCommand } from "../execute/command.ts";
 import type { HostSettings } from "../settings.ts";
 import { settingsCommand } from "./sshd.ts";

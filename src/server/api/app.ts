@@ -9,7 +9,7 @@ import { createTokenFinder } from "../../domain/auth/tokens/token-use.ts";
 import type { Services } from "../../domain/operation/context.ts";
 import { createDatabaseProbe } from "../../domain/stats/probe.ts";
 import { fleetOf } from "../../domain/wire/fleet.ts";
-import { clientAddress, parseTrustedProxies } from "../../shared/client-address.ts";
+import { clientAddress, parseTrustedProxies } from "../../shared/net/client-address.ts";
 import { HANDLERS } from "./handlers/all.ts";
 import { createDeliveryPlaces } from "./handlers/webhooks.ts";
 import { isOfAgent, signResponse } from "./http/agent-request.ts";

@@ -8,7 +8,7 @@ import type { TokenFinder } from "../../domain/auth/tokens/token-use.ts";
 import type { SendMessage } from "../../domain/events/message.ts";
 import type { CaptchaMode, Services } from "../../domain/operation/context.ts";
 import type { Fleet } from "../../domain/wire/fleet.ts";
-import type { Slots } from "../../shared/bounded.ts";
+import type { Slots } from "../../shared/work/bounded.ts";
 import type { ChangeLimit } from "./http/change-limit.ts";
 import type { OpenApiDocument } from "./http/openapi.ts";
 import type { RegisteredRoute, RouteIndex } from "./http/routing.ts";

@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { gunzipSync } from "node:zlib";
-import { isPage } from "../../shared/pages.ts";
+import { isPage } from "../../shared/product/pages.ts";
 import { ASSET_ROOT } from "./bundle.ts";
 import type { ConsoleBundle, ConsoleFile } from "./carried.ts";
 

@@ -2,7 +2,7 @@
 
 import { constants } from "node:fs";
 import { type FileHandle, open as openFile, stat } from "node:fs/promises";
-import { printableJson } from "../../shared/text.ts";
+import { printableJson } from "../../shared/text/text.ts";
 import { auditRecord } from "../records.ts";
 import { type Sink, SinkError } from "./stream.ts";
 

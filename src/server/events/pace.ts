@@ -1,7 +1,7 @@
 /** How fast deliveries go: at full speed while nothing else happens, and slowly enough not to be felt while the log is being written. */
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { SECOND } from "../../shared/clock.ts";
+import { SECOND } from "../../shared/time/clock.ts";
 
 /** Records within a second that count as a busy time. */
 const BUSY = 5;

@@ -9,7 +9,7 @@ import { Agent as SecureAgent, request as secureRequest } from "node:https";
 import { Webhook } from "standardwebhooks";
 import { literalOf, mayGoTo, whyNot } from "../../domain/events/address.ts";
 import type { Message, Receiver, SendMessage } from "../../domain/events/message.ts";
-import { type Clock, SECOND } from "../../shared/clock.ts";
+import { type Clock, SECOND } from "../../shared/time/clock.ts";
 import { VERSION } from "../../shared/version.ts";
 import { auditRecord } from "../records.ts";
 

@@ -1,6 +1,6 @@
 /** The sink that the configuration names. */
 
-import { parseAuditStream } from "../../shared/audit-stream.ts";
+import { parseAuditStream } from "../../shared/product/audit-stream.ts";
 import { createFileSink } from "./file.ts";
 import type { StreamParts } from "./stream.ts";
 import { createSyslogSink } from "./syslog.ts";

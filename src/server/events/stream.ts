@@ -3,9 +3,9 @@
 import { recordsAfter } from "../../domain/audit/follow.ts";
 import { openStream, progressAfter, storeStream, waitAfter } from "../../domain/events/progress.ts";
 import type { Services } from "../../domain/operation/context.ts";
-import type { Bell } from "../../shared/bell.ts";
-import { MINUTE, SECOND } from "../../shared/clock.ts";
-import { faultPoint } from "../../shared/fault-point.ts";
+import { MINUTE, SECOND } from "../../shared/time/clock.ts";
+import { faultPoint } from "../../shared/work/fault-point.ts";
+import type { Bell } from "../../shared/work/notifier.ts";
 import type { Database } from "../../store/client.ts";
 import type { AuditRow } from "../../store/schema-audit.ts";
 import type { AuditStreamRow } from "../../store/schema-events.ts";

@@ -4,9 +4,9 @@ import { and, asc, eq, exists, getTableColumns, gt, isNull, lte, ne, or, sql } f
 import { alias } from "drizzle-orm/pg-core";
 import { OUTBOX_CHANNEL } from "../../domain/mail/outbox.ts";
 import type { Services } from "../../domain/operation/context.ts";
-import { createShift } from "../../shared/bell.ts";
-import { HOUR, MINUTE, SECOND, shift } from "../../shared/clock.ts";
-import { faultPoint } from "../../shared/fault-point.ts";
+import { HOUR, MINUTE, SECOND, shift } from "../../shared/time/clock.ts";
+import { faultPoint } from "../../shared/work/fault-point.ts";
+import { createShift } from "../../shared/work/notifier.ts";
 import { preparedOnce } from "../../store/client.ts";
 import { listen } from "../../store/notify.ts";
 import { type OutboxRow, outbox } from "../../store/schema.ts";

@@ -2,9 +2,9 @@
 
 import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
-import type { Clock } from "../../shared/clock.ts";
 import { UamError } from "../../shared/errors.ts";
-import { formatTimestamp } from "../../shared/timestamp.ts";
+import type { Clock } from "../../shared/time/clock.ts";
+import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import { faultOf, type MailTransport, oneLine } from "./mail.ts";
 
 /** The file holds one-time codes and reset tokens: only its owner may read it. */

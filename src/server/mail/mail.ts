@@ -1,7 +1,7 @@
 /** What a mail is, and what carries it. */
 
-import { SECOND } from "../../shared/clock.ts";
-import { blankControlCharacters, hasControlCharacters } from "../../shared/text.ts";
+import { blankControlCharacters, hasControlCharacters } from "../../shared/text/text.ts";
+import { SECOND } from "../../shared/time/clock.ts";
 
 export interface MailMessage {
   /** One bare address, without a name. */

@@ -1,6 +1,6 @@
 /** The transport that the configuration names. */
 
-import type { Clock } from "../../shared/clock.ts";
+import type { Clock } from "../../shared/time/clock.ts";
 import { createLogTransport } from "./log.ts";
 import type { MailTransport } from "./mail.ts";
 import { createResendTransport } from "./resend.ts";

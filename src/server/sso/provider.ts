@@ -18,10 +18,10 @@ import type {
   ProviderLogout,
   SsoProvider,
 } from "../../domain/auth/sso/provider.ts";
-import { type Clock, MINUTE, SECOND, systemClock } from "../../shared/clock.ts";
 import type { Log } from "../../shared/log.ts";
-import type { RoleRule } from "../../shared/role-rules.ts";
-import { isPrintable } from "../../shared/text.ts";
+import type { RoleRule } from "../../shared/product/role-rules.ts";
+import { isPrintable } from "../../shared/text/text.ts";
+import { type Clock, MINUTE, SECOND, systemClock } from "../../shared/time/clock.ts";
 import { boundedFetch } from "./bounded-fetch.ts";
 import { invalid, refusalOf, unavailable } from "./refusals.ts";
 

@@ -5,8 +5,8 @@ import type { SQL } from "drizzle-orm";
 import { PgDialect } from "drizzle-orm/pg-core";
 import { Client, type ClientConfig } from "pg";
 import { from, to } from "pg-copy-streams";
-import { parseDatabaseUrl } from "../../shared/database-url.ts";
 import { UamError } from "../../shared/errors.ts";
+import { parseDatabaseUrl } from "../../shared/net/database-url.ts";
 import type { ConnectionOptions, Executor } from "../client.ts";
 
 /** A COPY under way; `rowCount` is right once the stream has ended. */

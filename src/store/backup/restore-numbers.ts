@@ -1,7 +1,7 @@
 /** Numbers that are never given out twice, not even where a restore goes back in time: ids and uids. */
 
 import { sql } from "drizzle-orm";
-import { DEFAULT_LEASE } from "../../shared/lease.ts";
+import { DEFAULT_LEASE } from "../../shared/time/lease.ts";
 import type { Executor } from "../client.ts";
 import type { Identity } from "./backup-format.ts";
 import { quote, readIdentities } from "./backup-tables.ts";

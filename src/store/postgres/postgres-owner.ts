@@ -5,7 +5,7 @@ import { existsSync, lchownSync, readdirSync, readFileSync, realpathSync, statSy
 import { basename, dirname, join } from "node:path";
 import process from "node:process";
 import { UamError } from "../../shared/errors.ts";
-import { SWEEP_UID } from "../../shared/kernel.ts";
+import { SWEEP_UID } from "../../shared/system/kernel.ts";
 
 export interface Owner {
   readonly uid: number;

@@ -1,7 +1,7 @@
 /** A server that lacks only room on its disk is given some, from the reserve. */
 
 import type { Log } from "../../shared/log.ts";
-import { isDiskFull, releaseReserve, reserveIn, reserveLeft } from "../../shared/reserve.ts";
+import { isDiskFull, releaseReserve, reserveIn, reserveLeft } from "../../shared/work/reserve.ts";
 
 interface Place {
   readonly dataDir: string;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { printJson, printRecord, printTable, shortTime, visible } from "../../../src/cli/terminal/output.ts";
-import { counted } from "../../../src/shared/counted.ts";
+import { counted } from "../../../src/shared/text/counted.ts";
 
 async function capture(
   work: (writer: {

@@ -1,7 +1,7 @@
 /** What a console shows that has been in use for a while, hostile texts included. */
 
 import { eq } from "drizzle-orm";
-import { HOUR, shift } from "../../../src/shared/clock.ts";
+import { HOUR, shift } from "../../../src/shared/time/clock.ts";
 import { LOCAL_HOST } from "../../../src/store/schema.ts";
 import { audit } from "../../../src/store/schema-audit.ts";
 import { webhooks } from "../../../src/store/schema-events.ts";

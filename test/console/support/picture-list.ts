@@ -1,7 +1,7 @@
 /** Which views the documents show. */
 
 import { join } from "node:path";
-import type { PageName } from "../../../src/shared/pages.ts";
+import type { PageName } from "../../../src/shared/product/pages.ts";
 
 /** Where the pictures are. */
 export const PLACE = join(import.meta.dir, "../../../docs/pictures");

@@ -1,7 +1,7 @@
 /** Every screen of the console and the states it is looked at in; the tests that go over all screens share this table. */
 
 import type { Page } from "playwright-core";
-import { PAGES, type PageName } from "../../../src/shared/pages.ts";
+import { PAGES, type PageName } from "../../../src/shared/product/pages.ts";
 import { ADMIN_PASSWORD } from "../../support/app.ts";
 import type { Filled } from "./data.ts";
 

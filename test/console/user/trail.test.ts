@@ -3,8 +3,8 @@ import fc from "fast-check";
 import { readDetail } from "../../../src/console/audit-detail.ts";
 import { sentenceOf, type TrailRecord } from "../../../src/console/pages/user/trail/sentence.ts";
 import { trailTexts } from "../../../src/console/texts/user-trail.ts";
-import { AUDIT_ACTIONS } from "../../../src/shared/audit-actions.ts";
-import { ACTOR_TYPES } from "../../../src/shared/statuses.ts";
+import { AUDIT_ACTIONS } from "../../../src/shared/product/audit-actions.ts";
+import { ACTOR_TYPES } from "../../../src/shared/product/statuses.ts";
 
 const WORDING = { texts: trailTexts, isolated: (text: string) => text, moment: (time: string) => time };
 

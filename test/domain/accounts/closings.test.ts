@@ -9,7 +9,7 @@ import { finishClosings } from "../../../src/domain/lifecycle/finish.ts";
 import { reconcileHost } from "../../../src/domain/lifecycle/reconcile.ts";
 import { findUserByName, type User } from "../../../src/domain/users/find.ts";
 import type { Drift, Host } from "../../../src/protocol/host.ts";
-import { HOUR, MINUTE } from "../../../src/shared/clock.ts";
+import { HOUR, MINUTE } from "../../../src/shared/time/clock.ts";
 import { closings, sshKeys } from "../../../src/store/schema.ts";
 import { ADMIN_PASSWORD, type Client, createTestApp, type TestApp } from "../../support/app.ts";
 import { freshKey } from "../../support/keys.ts";

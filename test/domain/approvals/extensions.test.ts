@@ -6,7 +6,7 @@ import { tellOfWaitingApplications } from "../../../src/domain/approvals/notices
 import { USER_DELETED } from "../../../src/domain/approvals/withdrawal.ts";
 import { expireDue, recycleDue } from "../../../src/domain/lifecycle/lifecycle.ts";
 import { findUser, type User } from "../../../src/domain/users/find.ts";
-import { DAY, HOUR, MINUTE } from "../../../src/shared/clock.ts";
+import { DAY, HOUR, MINUTE } from "../../../src/shared/time/clock.ts";
 import { approvals, closings, users } from "../../../src/store/schema.ts";
 import { type Client, createTestApp, type TestApp } from "../../support/app.ts";
 

@@ -6,7 +6,7 @@ import { mailApplicant } from "../../../src/domain/approvals/flooding.ts";
 import { applicationArrived } from "../../../src/domain/mail/messages.ts";
 import { purgeOutbox } from "../../../src/domain/mail/outbox.ts";
 import { systemContext } from "../../../src/domain/operation/context.ts";
-import { DAY, HOUR, MINUTE } from "../../../src/shared/clock.ts";
+import { DAY, HOUR, MINUTE } from "../../../src/shared/time/clock.ts";
 import { approvals, outbox } from "../../../src/store/schema.ts";
 import { type Client, createTestApp, type TestApp } from "../../support/app.ts";
 import { until } from "../../support/until.ts";

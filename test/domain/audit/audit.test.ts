@@ -7,8 +7,8 @@ import {
   listOwnAudit,
   type ShownRecord,
 } from "../../../src/domain/audit/audit.ts";
-import type { AuditAction } from "../../../src/shared/audit-actions.ts";
-import type { Page } from "../../../src/shared/page.ts";
+import type { AuditAction } from "../../../src/shared/product/audit-actions.ts";
+import type { Page } from "../../../src/shared/product/page.ts";
 import { openDatabase } from "../../../src/store/client.ts";
 import { type AuditRow, audit, isAbout } from "../../../src/store/schema-audit.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";

@@ -5,7 +5,7 @@ import { exportAudit } from "../../../src/domain/audit/csv.ts";
 import { createExportPlaces, type ExportPlaces } from "../../../src/domain/audit/export-places.ts";
 import { bunRuntime } from "../../../src/runtime/bun.ts";
 import type { RunningServer } from "../../../src/runtime/runtime.ts";
-import { DAY } from "../../../src/shared/clock.ts";
+import { DAY } from "../../../src/shared/time/clock.ts";
 import { type DatabaseHandle, openDatabase } from "../../../src/store/client.ts";
 import { withGuardsDown } from "../../../src/store/protect.ts";
 import { type Client, createTestApp, type TestApp } from "../../support/app.ts";

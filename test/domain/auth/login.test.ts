@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { eq } from "drizzle-orm";
 import { createPasswordHasher } from "../../../src/domain/auth/administrators/passwords.ts";
 import { printCode, sendCode } from "../../../src/domain/auth/codes/otp.ts";
-import { HOUR, MINUTE } from "../../../src/shared/clock.ts";
 import { UamError } from "../../../src/shared/errors.ts";
+import { HOUR, MINUTE } from "../../../src/shared/time/clock.ts";
 import { outbox } from "../../../src/store/schema.ts";
 import { loginLimits, sessions } from "../../../src/store/schema-auth.ts";
 import { ADMIN_PASSWORD, type Client, createTestApp, type TestApp } from "../../support/app.ts";

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { addAdmin } from "../../../src/domain/auth/administrators/admin.ts";
 import { setAdminPassword } from "../../../src/domain/auth/administrators/admin-changes.ts";
 import { createToken } from "../../../src/domain/auth/tokens/tokens.ts";
-import { HOUR } from "../../../src/shared/clock.ts";
+import { HOUR } from "../../../src/shared/time/clock.ts";
 import { ADMIN_PASSWORD, type Answer, type Client, createTestApp, type TestApp } from "../../support/app.ts";
 import { newAgent } from "../../support/fleet.ts";
 

@@ -7,7 +7,7 @@ import { updateHost } from "../../../src/domain/hosts/hosts.ts";
 import { retireHost } from "../../../src/domain/hosts/retirement.ts";
 import { beat } from "../../../src/domain/lifecycle/heartbeat.ts";
 import { expireDue } from "../../../src/domain/lifecycle/lifecycle.ts";
-import { HOUR, MINUTE } from "../../../src/shared/clock.ts";
+import { HOUR, MINUTE } from "../../../src/shared/time/clock.ts";
 import { users } from "../../../src/store/schema.ts";
 import { fleetChanges, hosts } from "../../../src/store/schema-fleet.ts";
 import type { TestAgent } from "../../support/agent.ts";

@@ -8,7 +8,7 @@ import { forgetRetired, retireHost } from "../../../src/domain/hosts/retirement.
 import { listUserHosts } from "../../../src/domain/hosts/user-hosts.ts";
 import { createUser } from "../../../src/domain/users/users.ts";
 import type { HostState } from "../../../src/protocol/fleet.ts";
-import { MINUTE } from "../../../src/shared/clock.ts";
+import { MINUTE } from "../../../src/shared/time/clock.ts";
 import { createTestApp } from "../../support/app.ts";
 import { joinedAgent } from "../../support/fleet.ts";
 

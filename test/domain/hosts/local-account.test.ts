@@ -8,7 +8,7 @@ import { uploadKey } from "../../../src/domain/keys/keys.ts";
 import { finishClosings } from "../../../src/domain/lifecycle/finish.ts";
 import { reconcileHost } from "../../../src/domain/lifecycle/reconcile.ts";
 import { createUser, deleteUser, disableUser, enableUser } from "../../../src/domain/users/users.ts";
-import { HOUR } from "../../../src/shared/clock.ts";
+import { HOUR } from "../../../src/shared/time/clock.ts";
 import { closings } from "../../../src/store/schema.ts";
 import { createTestApp } from "../../support/app.ts";
 import { insertHost } from "../../support/host-rows.ts";

@@ -6,8 +6,8 @@ import { noteServiceMode } from "../../../src/domain/hosts/service-mode.ts";
 import type { HostKind } from "../../../src/protocol/host.ts";
 import { bunRuntime } from "../../../src/runtime/bun.ts";
 import { openServices } from "../../../src/server/compose.ts";
-import { readLocks } from "../../../src/shared/lock-journal.ts";
 import { silentLog } from "../../../src/shared/log.ts";
+import { readLocks } from "../../../src/shared/system/lock-journal.ts";
 import { createTestCli, type TestCli } from "../../support/cli.ts";
 
 let cli: TestCli;

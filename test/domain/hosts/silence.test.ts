@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { eq, ne } from "drizzle-orm";
 import { addAdmin } from "../../../src/domain/auth/administrators/admin.ts";
 import { tellOfSilence } from "../../../src/domain/hosts/silence.ts";
-import { HOUR, MINUTE, SECOND, shift } from "../../../src/shared/clock.ts";
+import { HOUR, MINUTE, SECOND, shift } from "../../../src/shared/time/clock.ts";
 import { hosts } from "../../../src/store/schema-fleet.ts";
 import { ADMIN_PASSWORD, createTestApp } from "../../support/app.ts";
 import { insertHost } from "../../support/host-rows.ts";

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { eq } from "drizzle-orm";
-import { MINUTE } from "../../../src/shared/clock.ts";
+import { MINUTE } from "../../../src/shared/time/clock.ts";
 import { sshKeys } from "../../../src/store/schema.ts";
 import { grants } from "../../../src/store/schema-fleet.ts";
 import { type Client, createTestApp, type TestApp } from "../../support/app.ts";

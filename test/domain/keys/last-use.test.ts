@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { noteKeyUse } from "../../../src/domain/keys/last-use.ts";
-import { DAY, HOUR, MINUTE } from "../../../src/shared/clock.ts";
+import { DAY, HOUR, MINUTE } from "../../../src/shared/time/clock.ts";
 import { loginLogs } from "../../../src/store/schema.ts";
 import { type Client, createTestApp, type TestApp } from "../../support/app.ts";
 import { freshKey } from "../../support/keys.ts";

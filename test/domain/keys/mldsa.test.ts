@@ -4,7 +4,7 @@ import { readPublicKey } from "../../../src/console/keys/public-key.ts";
 import { faultSentence } from "../../../src/console/texts/user-key-faults.ts";
 import { parsePublicKey } from "../../../src/domain/keys/public-key.ts";
 import { readAuthorizedKeys } from "../../../src/host/key-file/authorized-keys.ts";
-import { KEY_TYPES } from "../../../src/shared/ssh-key-types.ts";
+import { KEY_TYPES } from "../../../src/shared/product/ssh-key-types.ts";
 
 const TYPE = "ssh-mldsa44-ed25519";
 /** As ssh-keygen of OpenSSH 10.6 printed them. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { type PublicKey, parsePublicKey } from "../../../src/domain/keys/public-key.ts";
 import { UamError } from "../../../src/shared/errors.ts";
-import { KEY_TYPES } from "../../../src/shared/ssh-key-types.ts";
+import { KEY_TYPES } from "../../../src/shared/product/ssh-key-types.ts";
 import { processorTime } from "../../support/hang.ts";
 import { acceptedKey, keyVectors } from "../../support/key-vectors.ts";
 import { freshKey } from "../../support/keys.ts";

@@ -3,7 +3,7 @@ import { auditHead, describeHead } from "../../../src/domain/audit/head.ts";
 import { addAdmin } from "../../../src/domain/auth/administrators/admin.ts";
 import { mailAuditHead } from "../../../src/domain/lifecycle/audit-head.ts";
 import { updateSetting } from "../../../src/domain/settings/settings.ts";
-import { DAY, HOUR } from "../../../src/shared/clock.ts";
+import { DAY, HOUR } from "../../../src/shared/time/clock.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 
 let app: TestApp;

@@ -4,7 +4,7 @@ import { beat, endHold, HOLD, readHeartbeat } from "../../../src/domain/lifecycl
 import { expireDue, recycleDue } from "../../../src/domain/lifecycle/lifecycle.ts";
 import { systemContext } from "../../../src/domain/operation/context.ts";
 import { createUser } from "../../../src/domain/users/users.ts";
-import { DAY, HOUR, MINUTE, SECOND } from "../../../src/shared/clock.ts";
+import { DAY, HOUR, MINUTE, SECOND } from "../../../src/shared/time/clock.ts";
 import { outbox, serviceState, users } from "../../../src/store/schema.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 

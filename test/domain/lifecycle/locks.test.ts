@@ -10,9 +10,9 @@ import { findLockable, importLocks } from "../../../src/domain/lifecycle/locks.t
 import { reconcileHost } from "../../../src/domain/lifecycle/reconcile.ts";
 import { createUser, extendUser, getUser } from "../../../src/domain/users/users.ts";
 import type { Account } from "../../../src/protocol/host.ts";
-import { HOUR, shift } from "../../../src/shared/clock.ts";
-import { type LockEntry, readLocks, writeLock } from "../../../src/shared/lock-journal.ts";
 import { silentLog } from "../../../src/shared/log.ts";
+import { type LockEntry, readLocks, writeLock } from "../../../src/shared/system/lock-journal.ts";
+import { HOUR, shift } from "../../../src/shared/time/clock.ts";
 import { importedLocks, users } from "../../../src/store/schema.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 

@@ -7,7 +7,7 @@ import { INVITATION_TTL } from "../../../src/domain/auth/administrators/admin-in
 import { finishClosings } from "../../../src/domain/lifecycle/finish.ts";
 import { beat } from "../../../src/domain/lifecycle/heartbeat.ts";
 import { deliverDue } from "../../../src/server/mail/delivery.ts";
-import { DAY, HOUR, MINUTE, SECOND } from "../../../src/shared/clock.ts";
+import { DAY, HOUR, MINUTE, SECOND } from "../../../src/shared/time/clock.ts";
 import { closings, outbox } from "../../../src/store/schema.ts";
 import { ADMIN_PASSWORD, type Client, createTestApp, type TestApp } from "../../support/app.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { adminAddressRemoved, adminAddressSet, adminInvited } from "../../../src/domain/mail/admin-messages.ts";
-import { DAY } from "../../../src/shared/clock.ts";
-import { ADMIN_ROLES } from "../../../src/shared/statuses.ts";
+import { ADMIN_ROLES } from "../../../src/shared/product/statuses.ts";
+import { DAY } from "../../../src/shared/time/clock.ts";
 
 const SITE = {
   baseUrl: "https://uam.example.org",

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { addAdmin } from "../../../src/domain/auth/administrators/admin.ts";
 import { type Telling, tellAdministrators } from "../../../src/domain/mail/administrators.ts";
 import { letter, paragraph } from "../../../src/domain/mail/letter.ts";
-import { ADMIN_ROLES } from "../../../src/shared/statuses.ts";
+import { ADMIN_ROLES } from "../../../src/shared/product/statuses.ts";
 import { ADMIN_PASSWORD, createTestApp, type TestApp } from "../../support/app.ts";
 
 let app: TestApp;

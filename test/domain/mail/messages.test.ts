@@ -20,7 +20,7 @@ import {
 } from "../../../src/domain/mail/messages.ts";
 import type { SiteWithKeys } from "../../../src/domain/mail/site.ts";
 import { faultOf } from "../../../src/server/mail/mail.ts";
-import { isPage } from "../../../src/shared/pages.ts";
+import { isPage } from "../../../src/shared/product/pages.ts";
 import { END, HOST_KEY, LETTERS, linksOf, NOW, SITE, WITHOUT_PAGES } from "../../support/letters.ts";
 
 const BOTH = [

@@ -13,7 +13,7 @@ import {
 import { shownServerKey, siteWithKeys } from "../../../src/domain/mail/site.ts";
 import { updateUser } from "../../../src/domain/users/update.ts";
 import { createUser, deleteUser, disableUser, enableUser, extendUser } from "../../../src/domain/users/users.ts";
-import { DAY, MINUTE } from "../../../src/shared/clock.ts";
+import { DAY, MINUTE } from "../../../src/shared/time/clock.ts";
 import { outbox, type UserRow, users } from "../../../src/store/schema.ts";
 import { createTestApp, loginUser, type TestApp } from "../../support/app.ts";
 import { freshKey } from "../../support/keys.ts";

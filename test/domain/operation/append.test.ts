@@ -3,7 +3,7 @@ import { sql } from "drizzle-orm";
 import { verifyAudit } from "../../../src/domain/audit/verify.ts";
 import { appendAudit } from "../../../src/domain/operation/append.ts";
 import { audited } from "../../../src/domain/operation/audited.ts";
-import { isPrintable } from "../../../src/shared/text.ts";
+import { isPrintable } from "../../../src/shared/text/text.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 
 describe("appendAudit()", () => {

@@ -2,8 +2,8 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { sendCode } from "../../../src/domain/auth/codes/otp.ts";
-import { AUDIT_ACTIONS, type AuditAction } from "../../../src/shared/audit-actions.ts";
-import { MINUTE } from "../../../src/shared/clock.ts";
+import { AUDIT_ACTIONS, type AuditAction } from "../../../src/shared/product/audit-actions.ts";
+import { MINUTE } from "../../../src/shared/time/clock.ts";
 import { ADMIN_PASSWORD, type Client, confirming, createTestApp, type TestApp } from "../../support/app.ts";
 import { freshKey } from "../../support/keys.ts";
 

@@ -8,7 +8,7 @@ import { acceptHistory } from "../../../src/domain/recovery/divergence.ts";
 import { deleteUser } from "../../../src/domain/users/users.ts";
 import { MAX_UNKNOWN } from "../../../src/protocol/fleet.ts";
 import type { AccountRef } from "../../../src/protocol/host.ts";
-import { DAY } from "../../../src/shared/clock.ts";
+import { DAY } from "../../../src/shared/time/clock.ts";
 import type { TestAgent } from "../../support/agent.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 import { joinedAgent } from "../../support/fleet.ts";

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { systemContext } from "../../../src/domain/operation/context.ts";
 import { noteConfigured, readSetting } from "../../../src/domain/settings/settings.ts";
-import { DAY, HOUR } from "../../../src/shared/clock.ts";
-import type { SettingKey } from "../../../src/shared/setting-keys.ts";
+import type { SettingKey } from "../../../src/shared/product/setting-keys.ts";
+import { DAY, HOUR } from "../../../src/shared/time/clock.ts";
 import { outbox } from "../../../src/store/schema.ts";
 import { type Client, createTestApp, type TestApp } from "../../support/app.ts";
 

@@ -3,7 +3,7 @@ import { sql } from "drizzle-orm";
 import { beat } from "../../../src/domain/lifecycle/heartbeat.ts";
 import { storeCounts } from "../../../src/domain/stats/daily.ts";
 import { readSeries } from "../../../src/domain/stats/series.ts";
-import { DAY, HOUR, shift } from "../../../src/shared/clock.ts";
+import { DAY, HOUR, shift } from "../../../src/shared/time/clock.ts";
 import { type Client, createTestApp, type TestApp } from "../../support/app.ts";
 
 let app: TestApp;

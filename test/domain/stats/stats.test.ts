@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { readFigures } from "../../../src/domain/stats/figures.ts";
 import { readStats } from "../../../src/domain/stats/stats.ts";
-import { DAY } from "../../../src/shared/clock.ts";
+import { DAY } from "../../../src/shared/time/clock.ts";
 import { users } from "../../../src/store/schema.ts";
 import { type Client, createTestApp, type TestApp } from "../../support/app.ts";
 

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { eq, sql } from "drizzle-orm";
 import { listUsers } from "../../../src/domain/users/list.ts";
-import type { UserSort } from "../../../src/shared/user-sorts.ts";
+import type { UserSort } from "../../../src/shared/product/user-sorts.ts";
 import { type UserRow, users } from "../../../src/store/schema.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { eq } from "drizzle-orm";
 import { finishClosings } from "../../../src/domain/lifecycle/finish.ts";
 import { updateUser } from "../../../src/domain/users/update.ts";
-import { HOUR, MINUTE } from "../../../src/shared/clock.ts";
+import { HOUR, MINUTE } from "../../../src/shared/time/clock.ts";
 import { closings, users } from "../../../src/store/schema.ts";
 import { type Client, createTestApp, type TestApp } from "../../support/app.ts";
 import { freshKey } from "../../support/keys.ts";

@@ -8,7 +8,7 @@ import { printCode, sendCode } from "../../../src/domain/auth/codes/otp.ts";
 import { finishClosings } from "../../../src/domain/lifecycle/finish.ts";
 import { expireDue } from "../../../src/domain/lifecycle/lifecycle.ts";
 import { findUser, type User } from "../../../src/domain/users/find.ts";
-import { HOUR, MINUTE } from "../../../src/shared/clock.ts";
+import { HOUR, MINUTE } from "../../../src/shared/time/clock.ts";
 import { closings, users } from "../../../src/store/schema.ts";
 import { sessions } from "../../../src/store/schema-auth.ts";
 import { type Client, createTestApp, loginUser, type TestApp } from "../../support/app.ts";

@@ -5,7 +5,7 @@ import { sql } from "drizzle-orm";
 import fc from "fast-check";
 import { listUsers, type UserFilter } from "../../../src/domain/users/list.ts";
 import { updateUser } from "../../../src/domain/users/update.ts";
-import { USER_SORTS, type UserSort } from "../../../src/shared/user-sorts.ts";
+import { USER_SORTS, type UserSort } from "../../../src/shared/product/user-sorts.ts";
 import { users } from "../../../src/store/schema.ts";
 import { searched } from "../../../src/store/searched.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { printCode, voidCode } from "../../../src/domain/auth/codes/otp.ts";
-import { MINUTE } from "../../../src/shared/clock.ts";
+import { MINUTE } from "../../../src/shared/time/clock.ts";
 import { otpCodes } from "../../../src/store/schema-auth.ts";
 import { type Client, createTestApp, loginUser, type TestApp } from "../../support/app.ts";
 import { freshKey } from "../../support/keys.ts";

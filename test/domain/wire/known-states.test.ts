@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { createKnownStates } from "../../../src/domain/wire/known-states.ts";
-import { DAY, shift } from "../../../src/shared/clock.ts";
+import { DAY, shift } from "../../../src/shared/time/clock.ts";
 import { users } from "../../../src/store/schema.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 

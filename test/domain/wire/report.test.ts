@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { disableUser, enableUser } from "../../../src/domain/users/users.ts";
-import { DAY, HOUR, shift } from "../../../src/shared/clock.ts";
+import { DAY, HOUR, shift } from "../../../src/shared/time/clock.ts";
 import { importedLocks } from "../../../src/store/schema.ts";
 import { hostProblems, hosts } from "../../../src/store/schema-fleet.ts";
 import type { TestAgent } from "../../support/agent.ts";

@@ -13,7 +13,7 @@ import { fleetOf } from "../../../src/domain/wire/fleet.ts";
 import { fleetSecrets } from "../../../src/domain/wire/fleet-key.ts";
 import type { HostState } from "../../../src/protocol/fleet.ts";
 import { createApp } from "../../../src/server/api/app.ts";
-import { formatLease, isForever } from "../../../src/shared/lease.ts";
+import { formatLease, isForever } from "../../../src/shared/time/lease.ts";
 import { openDatabase } from "../../../src/store/client.ts";
 import { grants, hostGroupMembers, hosts, removedAccounts } from "../../../src/store/schema-fleet.ts";
 import { createAgent, type TestAgent } from "../../support/agent.ts";

@@ -17,7 +17,7 @@ import { join } from "node:path";
 import { printKeptJobs } from "../../../src/cli/commands/users/jobs.ts";
 import { forgetJobs, JOBS_KEPT, keepJobs, readKeptJobs } from "../../../src/host/jobs/kept-jobs.ts";
 import { type Jobs, MOST, readJobs } from "../../../src/host/jobs/spool.ts";
-import { shift } from "../../../src/shared/clock.ts";
+import { shift } from "../../../src/shared/time/clock.ts";
 
 const base = mkdtempSync(join(tmpdir(), "uam-jobs-"));
 const directory = join(base, "kept");

@@ -9,7 +9,7 @@ import {
 } from "../../../src/host/key-file/authorized-keys.ts";
 import type { HostKey } from "../../../src/protocol/host.ts";
 import { UamError } from "../../../src/shared/errors.ts";
-import { KEY_TYPES } from "../../../src/shared/ssh-key-types.ts";
+import { KEY_TYPES } from "../../../src/shared/product/ssh-key-types.ts";
 import { mutations } from "../../domain/keys/mutations.ts";
 import { acceptedKey, keyVectors } from "../../support/key-vectors.ts";
 import { certificateEnd, listLines } from "../../support/ssh-keygen.ts";

@@ -5,7 +5,7 @@ import { createManagedHost } from "../../../src/host/managed-host.ts";
 import { acceptsType, refusalOf } from "../../../src/host/sshd/accepted-keys.ts";
 import { createKeyFilePatterns } from "../../../src/host/sshd/sshd.ts";
 import { parseSshdSettings } from "../../../src/host/sshd/sshd-settings.ts";
-import { KEY_TYPES, NEWER_KEY_TYPES } from "../../../src/shared/ssh-key-types.ts";
+import { KEY_TYPES, NEWER_KEY_TYPES } from "../../../src/shared/product/ssh-key-types.ts";
 import { recordingLog, testAccount, testSettings } from "../../support/host-account.ts";
 import { RECORDED_VERSIONS, sshdSaid } from "../../support/sshd-recordings.ts";
 import { needs } from "../../support/tools.ts";

@@ -3,7 +3,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { PAGES } from "../../../src/shared/pages.ts";
+import { PAGES } from "../../../src/shared/product/pages.ts";
 import { apiDocument } from "../../support/openapi.ts";
 import type { Target } from "./target.ts";
 import { say } from "./tools.ts";

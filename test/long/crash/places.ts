@@ -1,6 +1,6 @@
 /** For each fault point a deed that passes it, and at which pass the process is to die there: one walk over all of them. */
 
-import type { FaultPoint } from "../../../src/shared/fault-point.ts";
+import type { FaultPoint } from "../../../src/shared/work/fault-point.ts";
 
 /** Which of the two worlds it is in: a service on its own host, or an agent. */
 export interface Place {

@@ -2,8 +2,8 @@
 
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
-import { hostAccountOf } from "../../../src/shared/account-name.ts";
-import type { FaultPoint } from "../../../src/shared/fault-point.ts";
+import { hostAccountOf } from "../../../src/shared/text/account-name.ts";
+import type { FaultPoint } from "../../../src/shared/work/fault-point.ts";
 import { freshKey } from "../../support/keys.ts";
 import { DEEDS, type Deed, type Subject } from "./deeds.ts";
 import type { World } from "./world.ts";

@@ -19,9 +19,9 @@ import { type Context, systemContext } from "../../../src/domain/operation/conte
 import { readAccounts } from "../../../src/host/account.ts";
 import { bunRuntime } from "../../../src/runtime/bun.ts";
 import { openToLook, type ServicesHandle } from "../../../src/server/compose.ts";
-import { hostAccountOf } from "../../../src/shared/account-name.ts";
-import { FAULT_VARIABLE, type Fault } from "../../../src/shared/fault-point.ts";
 import { silentLog } from "../../../src/shared/log.ts";
+import { hostAccountOf } from "../../../src/shared/text/account-name.ts";
+import { FAULT_VARIABLE, type Fault } from "../../../src/shared/work/fault-point.ts";
 import { forgetAccounts } from "../../support/account-files.ts";
 import { createTestClock } from "../../support/clock.ts";
 import { askEmbedded } from "../../support/embedded-sql.ts";

@@ -2,7 +2,7 @@
 
 import { spawn } from "node:child_process";
 import { join } from "node:path";
-import { RESERVE_SIZE, reserveIn, reserveLeft } from "../../../src/shared/reserve.ts";
+import { RESERVE_SIZE, reserveIn, reserveLeft } from "../../../src/shared/work/reserve.ts";
 import { createTestApp } from "../../support/app.ts";
 import { CUT_OPERATIONS, openCutter } from "../../support/cut-anywhere.ts";
 import { childrenOf, fill, onStage, type Stage } from "./stage.ts";

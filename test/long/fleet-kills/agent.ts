@@ -8,7 +8,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { momentOf } from "../../../src/agent/lease.ts";
 import type { Account, Host } from "../../../src/protocol/host.ts";
-import { systemClock } from "../../../src/shared/clock.ts";
+import { systemClock } from "../../../src/shared/time/clock.ts";
 import { createFakeHost, type FakeAccount } from "../../support/fake-host.ts";
 import { errorLog, runTestAgent, untilTerminated } from "../../support/run-test-agent.ts";
 import { placesIn } from "./places.ts";

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { joinService, meetService, parseJoinLine } from "../../../src/agent/joining.ts";
 import { readState } from "../../../src/agent/store.ts";
-import { systemClock } from "../../../src/shared/clock.ts";
+import { systemClock } from "../../../src/shared/time/clock.ts";
 import { placesIn } from "./places.ts";
 
 const PROGRAM = join(import.meta.dir, "agent.ts");

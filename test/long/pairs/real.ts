@@ -5,7 +5,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } f
 import { join } from "node:path";
 import postgres from "postgres";
 import { readAccounts } from "../../../src/host/account.ts";
-import { DAY } from "../../../src/shared/clock.ts";
+import { DAY } from "../../../src/shared/time/clock.ts";
 import { freshKey } from "../../support/keys.ts";
 import { EMPTY_GROUP } from "../../support/pairs/operations.ts";
 import type { HostState, Observed, Row, State, Subject, World } from "../../support/pairs/world.ts";

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { eq } from "drizzle-orm";
 import { addAdmin } from "../../../src/domain/auth/administrators/admin.ts";
 import { listAdmins, removeAdmin, updateAdmin } from "../../../src/domain/auth/administrators/admin-changes.ts";
-import { DAY, HOUR } from "../../../src/shared/clock.ts";
-import type { AdminRole } from "../../../src/shared/statuses.ts";
+import type { AdminRole } from "../../../src/shared/product/statuses.ts";
+import { DAY, HOUR } from "../../../src/shared/time/clock.ts";
 import { admins, resetTokens, sessions } from "../../../src/store/schema-auth.ts";
 import { ADMIN_PASSWORD, type Client, confirming, createTestApp, type TestApp } from "../../support/app.ts";
 import { untilWaiting } from "../../support/waiting.ts";

@@ -8,7 +8,7 @@ import { fleetOf } from "../../../src/domain/wire/fleet.ts";
 import { fleetSecrets } from "../../../src/domain/wire/fleet-key.ts";
 import { authorize, challengeBytes, checkingKey, keyFingerprint } from "../../../src/protocol/fleet-signature.ts";
 import { createApp } from "../../../src/server/api/app.ts";
-import { MINUTE } from "../../../src/shared/clock.ts";
+import { MINUTE } from "../../../src/shared/time/clock.ts";
 import { openDatabase } from "../../../src/store/client.ts";
 import { uidCounter } from "../../../src/store/schema.ts";
 import { hosts } from "../../../src/store/schema-fleet.ts";

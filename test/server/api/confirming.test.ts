@@ -6,7 +6,7 @@ import { addAdmin } from "../../../src/domain/auth/administrators/admin.ts";
 import { setAdminPassword } from "../../../src/domain/auth/administrators/admin-changes.ts";
 import { createToken } from "../../../src/domain/auth/tokens/tokens.ts";
 import { createWebhook } from "../../../src/domain/events/webhooks.ts";
-import { HOUR, MINUTE } from "../../../src/shared/clock.ts";
+import { HOUR, MINUTE } from "../../../src/shared/time/clock.ts";
 import { admins, sessions } from "../../../src/store/schema-auth.ts";
 import { ssoIdentities } from "../../../src/store/schema-sso.ts";
 import { ADMIN_PASSWORD, type Answer, type Client, createTestApp, type TestApp } from "../../support/app.ts";

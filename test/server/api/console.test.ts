@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createConsole, PAGE_POLICY } from "../../../src/server/console/console.ts";
-import { SECOND } from "../../../src/shared/clock.ts";
-import { PAGES } from "../../../src/shared/pages.ts";
+import { PAGES } from "../../../src/shared/product/pages.ts";
+import { SECOND } from "../../../src/shared/time/clock.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 
 const FILE = {

@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { createUser } from "../../../src/domain/users/users.ts";
 import type { Operation } from "../../../src/server/api/http/openapi.ts";
-import { MINUTE } from "../../../src/shared/clock.ts";
+import { MINUTE } from "../../../src/shared/time/clock.ts";
 import { admins } from "../../../src/store/schema-auth.ts";
 import type { TestAgent } from "../../support/agent.ts";
 import { ADMIN_PASSWORD, type Client, createTestApp, loginUser, type TestApp } from "../../support/app.ts";

@@ -3,7 +3,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { finishClosings } from "../../../src/domain/lifecycle/finish.ts";
 import { reconcileHost } from "../../../src/domain/lifecycle/reconcile.ts";
-import type { Reserve } from "../../../src/shared/reserve.ts";
+import type { Reserve } from "../../../src/shared/work/reserve.ts";
 import { ADMIN_PASSWORD, type Client, createTestApp, type TestApp } from "../../support/app.ts";
 
 let app: TestApp;

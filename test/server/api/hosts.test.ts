@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq, sql } from "drizzle-orm";
 import { forgetRetired } from "../../../src/domain/hosts/retirement.ts";
 import { fleetSecrets } from "../../../src/domain/wire/fleet-key.ts";
-import { HOUR, MINUTE, shift } from "../../../src/shared/clock.ts";
+import { HOUR, MINUTE, shift } from "../../../src/shared/time/clock.ts";
 import { users } from "../../../src/store/schema.ts";
 import { grants, hostProblems, hosts, joinTokens, removedAccounts } from "../../../src/store/schema-fleet.ts";
 import { type Answer, type Client, confirming, createTestApp, type TestApp } from "../../support/app.ts";

@@ -1,7 +1,7 @@
 /** What users see of their own account: how to connect, until when, and whom to ask. */
 
 import { afterEach, describe, expect, test } from "bun:test";
-import { DAY } from "../../../src/shared/clock.ts";
+import { DAY } from "../../../src/shared/time/clock.ts";
 import { users } from "../../../src/store/schema.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { verifyAudit } from "../../../src/domain/audit/verify.ts";
-import { DAY } from "../../../src/shared/clock.ts";
+import { DAY } from "../../../src/shared/time/clock.ts";
 import { seededRandom } from "../../support/audit-log.ts";
 import { type LocalWorld, openWorld } from "../../support/pairs/here.ts";
 import { allPairs } from "../../support/pairs/operations.ts";

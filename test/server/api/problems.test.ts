@@ -5,7 +5,7 @@ import { eq } from "drizzle-orm";
 import { checkReceivers } from "../../../src/doctor/receivers.ts";
 import { addAdmin } from "../../../src/domain/auth/administrators/admin.ts";
 import { createWebhook, updateWebhook } from "../../../src/domain/events/webhooks.ts";
-import { MINUTE } from "../../../src/shared/clock.ts";
+import { MINUTE } from "../../../src/shared/time/clock.ts";
 import { closings } from "../../../src/store/schema.ts";
 import { webhooks } from "../../../src/store/schema-events.ts";
 import { ADMIN_PASSWORD, type Client, createTestApp, type TestApp } from "../../support/app.ts";

@@ -3,9 +3,9 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { sql } from "drizzle-orm";
 import fc from "fast-check";
-import { DAY } from "../../../src/shared/clock.ts";
-import { formatDuration, parseDuration } from "../../../src/shared/duration.ts";
-import { parseTimestamp } from "../../../src/shared/timestamp.ts";
+import { DAY } from "../../../src/shared/time/clock.ts";
+import { formatDuration, parseDuration } from "../../../src/shared/time/duration.ts";
+import { parseTimestamp } from "../../../src/shared/time/timestamp.ts";
 import { ADMIN_PASSWORD, type Answer, type Client, createTestApp, type TestApp } from "../../support/app.ts";
 import { PASSKEY_ORIGIN } from "../../support/authenticator.ts";
 import { processorTime } from "../../support/hang.ts";

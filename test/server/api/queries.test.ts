@@ -1,7 +1,7 @@
 /** What lists take in their queries: pages, empty and unknown values, ranges of time, and filters by status. */
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { DAY, shift } from "../../../src/shared/clock.ts";
+import { DAY, shift } from "../../../src/shared/time/clock.ts";
 import { type Client, createTestApp, type TestApp } from "../../support/app.ts";
 
 let app: TestApp;

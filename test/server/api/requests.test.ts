@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { DAY } from "../../../src/shared/clock.ts";
+import { DAY } from "../../../src/shared/time/clock.ts";
 import { type Client, createTestApp, type TestApp } from "../../support/app.ts";
 
 let app: TestApp;

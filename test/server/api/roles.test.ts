@@ -5,7 +5,7 @@ import { addAdmin } from "../../../src/domain/auth/administrators/admin.ts";
 import { updateAdmin } from "../../../src/domain/auth/administrators/admin-changes.ts";
 import { createToken } from "../../../src/domain/auth/tokens/tokens.ts";
 import { API_ROOT } from "../../../src/server/api/app.ts";
-import { ADMIN_ROLES, type AdminRole } from "../../../src/shared/statuses.ts";
+import { ADMIN_ROLES, type AdminRole } from "../../../src/shared/product/statuses.ts";
 import { ADMIN_PASSWORD, type Client, createTestApp, type TestApp } from "../../support/app.ts";
 import { PASSKEY_ORIGIN } from "../../support/authenticator.ts";
 import { apiDocument } from "../../support/openapi.ts";

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
-import { DAY, MINUTE } from "../../../src/shared/clock.ts";
+import { DAY, MINUTE } from "../../../src/shared/time/clock.ts";
 import { type Answer, type Client, createTestApp, type TestApp } from "../../support/app.ts";
 import { freshKey } from "../../support/keys.ts";
 

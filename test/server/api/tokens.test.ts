@@ -6,8 +6,8 @@ import { addAdmin } from "../../../src/domain/auth/administrators/admin.ts";
 import { removeAdmin, updateAdmin } from "../../../src/domain/auth/administrators/admin-changes.ts";
 import { createToken, MAX_TOKENS, purgeTokens, revokeToken } from "../../../src/domain/auth/tokens/tokens.ts";
 import { remindOfTokens } from "../../../src/domain/lifecycle/token-reminders.ts";
-import { DAY, HOUR, MINUTE, SECOND } from "../../../src/shared/clock.ts";
-import type { AdminRole } from "../../../src/shared/statuses.ts";
+import type { AdminRole } from "../../../src/shared/product/statuses.ts";
+import { DAY, HOUR, MINUTE, SECOND } from "../../../src/shared/time/clock.ts";
 import { admins, tokens } from "../../../src/store/schema-auth.ts";
 import {
   ADMIN_PASSWORD,

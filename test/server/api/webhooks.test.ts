@@ -5,8 +5,8 @@ import { sql } from "drizzle-orm";
 import { addAdmin } from "../../../src/domain/auth/administrators/admin.ts";
 import { createToken } from "../../../src/domain/auth/tokens/tokens.ts";
 import { purgeDeliveries } from "../../../src/domain/events/deliveries.ts";
-import { DAY } from "../../../src/shared/clock.ts";
-import { MAX_WEBHOOKS } from "../../../src/shared/webhook-limits.ts";
+import { MAX_WEBHOOKS } from "../../../src/shared/product/webhook-limits.ts";
+import { DAY } from "../../../src/shared/time/clock.ts";
 import { audit } from "../../../src/store/schema-audit.ts";
 import { webhookDeliveries, webhooks } from "../../../src/store/schema-events.ts";
 import {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { AUDIT_ACTIONS } from "../../../src/shared/audit-actions.ts";
+import { AUDIT_ACTIONS } from "../../../src/shared/product/audit-actions.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { programs } from "../../support/programs.ts";
 import { type Receiver, startReceiver } from "../../support/receiver.ts";

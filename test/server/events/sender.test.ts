@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { mayGoTo, requireWebhookUrl } from "../../../src/domain/events/address.ts";
 import { pingOf } from "../../../src/domain/events/message.ts";
 import { createSender, type SenderOptions } from "../../../src/server/events/sender.ts";
-import { systemClock } from "../../../src/shared/clock.ts";
+import { systemClock } from "../../../src/shared/time/clock.ts";
 import { makeCertificate } from "../../support/certificate.ts";
 import { HANG } from "../../support/hang.ts";
 import { type Receiver, startReceiver } from "../../support/receiver.ts";

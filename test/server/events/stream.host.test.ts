@@ -14,7 +14,7 @@ import { startFollower } from "../../../src/server/events/follower.ts";
 import { createSender } from "../../../src/server/events/sender.ts";
 import { openStream } from "../../../src/server/events/sinks.ts";
 import type { StreamParts } from "../../../src/server/events/stream.ts";
-import { systemClock } from "../../../src/shared/clock.ts";
+import { systemClock } from "../../../src/shared/time/clock.ts";
 import { openDatabase } from "../../../src/store/client.ts";
 import { auditStreams } from "../../../src/store/schema-events.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";

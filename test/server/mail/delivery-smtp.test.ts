@@ -8,7 +8,7 @@ import { createUser } from "../../../src/domain/users/users.ts";
 import { deliverDue, startDelivery } from "../../../src/server/mail/delivery.ts";
 import type { MailTransport } from "../../../src/server/mail/mail.ts";
 import { createSmtpTransport } from "../../../src/server/mail/smtp.ts";
-import { HOUR, MINUTE, SECOND } from "../../../src/shared/clock.ts";
+import { HOUR, MINUTE, SECOND } from "../../../src/shared/time/clock.ts";
 import { outbox } from "../../../src/store/schema.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 import { type SmtpServer, startSmtpServer } from "../../support/smtp-server.ts";

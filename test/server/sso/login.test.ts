@@ -5,7 +5,7 @@ import { eq } from "drizzle-orm";
 import { addAdmin } from "../../../src/domain/auth/administrators/admin.ts";
 import { removeAdmin, setAdminPassword, updateAdmin } from "../../../src/domain/auth/administrators/admin-changes.ts";
 import { createToken } from "../../../src/domain/auth/tokens/tokens.ts";
-import { MINUTE } from "../../../src/shared/clock.ts";
+import { MINUTE } from "../../../src/shared/time/clock.ts";
 import { admins, sessions } from "../../../src/store/schema-auth.ts";
 import { ssoIdentities, ssoLogins } from "../../../src/store/schema-sso.ts";
 import { ADMIN_PASSWORD, confirming, createTestApp, type TestApp } from "../../support/app.ts";

@@ -5,7 +5,7 @@ import { generateKeyPair } from "jose";
 import { addAdmin } from "../../../src/domain/auth/administrators/admin.ts";
 import { removeAdmin } from "../../../src/domain/auth/administrators/admin-changes.ts";
 import { cleanUp } from "../../../src/domain/lifecycle/clean-up.ts";
-import { HOUR } from "../../../src/shared/clock.ts";
+import { HOUR } from "../../../src/shared/time/clock.ts";
 import { ssoLogins, ssoLogouts, ssoSessions } from "../../../src/store/schema-sso.ts";
 import { ADMIN_PASSWORD, createTestApp, type TestApp } from "../../support/app.ts";
 import { type ForgedProvider, LOGOUT_EVENT, startForgedProvider } from "../../support/forged-provider.ts";

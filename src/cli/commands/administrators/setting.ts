@@ -7,7 +7,7 @@ import { argument, command } from "@optique/core/primitives";
 import { choice, string } from "@optique/core/valueparser";
 import type { Context } from "../../../domain/operation/context.ts";
 import type { Setting } from "../../../domain/settings/settings.ts";
-import { SETTING_KEYS, type SettingKey } from "../../../shared/setting-keys.ts";
+import { SETTING_KEYS, type SettingKey } from "../../../shared/product/setting-keys.ts";
 import { jsonFlag } from "../../terminal/arguments.ts";
 import { type Command, EXIT, withServices } from "../../terminal/environment.ts";
 import { type Column, printJson, printRecord, printTable, shortTime } from "../../terminal/output.ts";

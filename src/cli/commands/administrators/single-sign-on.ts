@@ -5,7 +5,7 @@ import type { SsoProvider } from "../../../domain/auth/sso/provider.ts";
 import type { Services } from "../../../domain/operation/context.ts";
 import { API_ROOT } from "../../../server/api/app.ts";
 import { SSO_CALLBACK } from "../../../server/api/handlers/sso.ts";
-import { parseRoleRule } from "../../../shared/role-rules.ts";
+import { parseRoleRule } from "../../../shared/product/role-rules.ts";
 
 /** The provider, or undefined without single sign-on, whose library is then not loaded; nothing is asked of it yet. */
 export async function ssoProviderOf(

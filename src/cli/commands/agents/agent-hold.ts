@@ -6,11 +6,11 @@ import { enforce, momentOf, writeLease } from "../../../agent/lease.ts";
 import { AGENT_DIRECTORY } from "../../../agent/paths.ts";
 import { readState } from "../../../agent/store.ts";
 import { MAX_TEXT } from "../../../protocol/fleet.ts";
-import { DAY, SECOND, shift, systemClock } from "../../../shared/clock.ts";
-import { parseDuration } from "../../../shared/duration.ts";
 import { UamError } from "../../../shared/errors.ts";
-import { requireText } from "../../../shared/text.ts";
-import { formatTimestamp } from "../../../shared/timestamp.ts";
+import { requireText } from "../../../shared/text/text.ts";
+import { DAY, SECOND, shift, systemClock } from "../../../shared/time/clock.ts";
+import { parseDuration } from "../../../shared/time/duration.ts";
+import { formatTimestamp } from "../../../shared/time/timestamp.ts";
 import { type CliEnvironment, EXIT } from "../../terminal/environment.ts";
 import { LEASE_FILES, requireJoined } from "./agent-host.ts";
 

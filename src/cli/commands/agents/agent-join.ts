@@ -23,8 +23,8 @@ import {
 import { checkRange } from "../../../install/uids.ts";
 import type { HostMode } from "../../../protocol/host.ts";
 import { hostSettingsOf } from "../../../server/host-settings.ts";
-import { systemClock } from "../../../shared/clock.ts";
 import { UamError } from "../../../shared/errors.ts";
+import { systemClock } from "../../../shared/time/clock.ts";
 import { VERSION } from "../../../shared/version.ts";
 import { type CliEnvironment, commandLog, EXIT, isGiven, loadConfig } from "../../terminal/environment.ts";
 import { carryOut, findSshUnit, programOf } from "../service/carry-out.ts";

@@ -12,7 +12,7 @@ import { openTurn } from "../../../agent/turn.ts";
 import type { Config } from "../../../config/config.ts";
 import { examineHost } from "../../../doctor/agent.ts";
 import { hostSettingsOf } from "../../../server/host-settings.ts";
-import { systemClock } from "../../../shared/clock.ts";
+import { systemClock } from "../../../shared/time/clock.ts";
 import { type CliEnvironment, commandLog, EXIT, loadConfig, stopSignal } from "../../terminal/environment.ts";
 import { openServiceManager } from "../service/service-manager.ts";
 import { fullHostName, LEASE_FILES } from "./agent-host.ts";

@@ -5,7 +5,7 @@ import { message } from "@optique/core/message";
 import { map, optional } from "@optique/core/modifiers";
 import { command, option } from "@optique/core/primitives";
 import { integer } from "@optique/core/valueparser";
-import { printableJson, replaceUnprintable } from "../../../shared/text.ts";
+import { printableJson, replaceUnprintable } from "../../../shared/text/text.ts";
 import { jsonFlag } from "../../terminal/arguments.ts";
 import { type Command, commandLog, EXIT, loadConfig, stopSignal } from "../../terminal/environment.ts";
 

@@ -6,7 +6,7 @@ import { map, optional } from "@optique/core/modifiers";
 import { command, option } from "@optique/core/primitives";
 import { string } from "@optique/core/valueparser";
 import type { Verification } from "../../../domain/audit/verify.ts";
-import { counted } from "../../../shared/counted.ts";
+import { counted } from "../../../shared/text/counted.ts";
 import { type Command, EXIT, withServices } from "../../terminal/environment.ts";
 
 interface VerifyInput {

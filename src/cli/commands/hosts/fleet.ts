@@ -5,7 +5,7 @@ import { message } from "@optique/core/message";
 import { map } from "@optique/core/modifiers";
 import { command } from "@optique/core/primitives";
 import type { UnknownAccount } from "../../../domain/recovery/unknown-accounts.ts";
-import { counted } from "../../../shared/counted.ts";
+import { counted } from "../../../shared/text/counted.ts";
 import { jsonFlag } from "../../terminal/arguments.ts";
 import { type Command, EXIT, withServices } from "../../terminal/environment.ts";
 import { printJson } from "../../terminal/output.ts";

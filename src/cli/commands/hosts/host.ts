@@ -7,7 +7,7 @@ import { command, option } from "@optique/core/primitives";
 import { choice } from "@optique/core/valueparser";
 import type { HostChanges, HostDetail } from "../../../domain/hosts/hosts.ts";
 import type { Context } from "../../../domain/operation/context.ts";
-import { HOST_STATUSES } from "../../../shared/statuses.ts";
+import { HOST_STATUSES } from "../../../shared/product/statuses.ts";
 import { jsonFlag, pageOptions, textOption } from "../../terminal/arguments.ts";
 import { type CliEnvironment, type Command, EXIT, withServices } from "../../terminal/environment.ts";
 import { type Column, printJson, printPage, printRecord, printTable, shortTime } from "../../terminal/output.ts";

@@ -4,8 +4,8 @@ import { message, text } from "@optique/core/message";
 import { optional } from "@optique/core/modifiers";
 import { argument, option } from "@optique/core/primitives";
 import { string } from "@optique/core/valueparser";
-import { formatDuration } from "../../../shared/duration.ts";
-import { LONGEST_LEASE, NO_LEASE, SHORTEST_LEASE } from "../../../shared/lease.ts";
+import { formatDuration } from "../../../shared/time/duration.ts";
+import { LONGEST_LEASE, NO_LEASE, SHORTEST_LEASE } from "../../../shared/time/lease.ts";
 import { offering } from "../../terminal/completion.ts";
 
 /** The word that takes a lease away again. */

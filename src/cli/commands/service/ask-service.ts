@@ -2,7 +2,7 @@
 
 import type { Config } from "../../../config/config.ts";
 import type { Listen } from "../../../config/listen.ts";
-import { SECOND } from "../../../shared/clock.ts";
+import { SECOND } from "../../../shared/time/clock.ts";
 
 const TIMEOUT = 5 * SECOND;
 const PATH = "/api/v1/healthz";

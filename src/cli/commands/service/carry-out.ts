@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import type { TakeBack } from "../../../install/apply.ts";
 import { describePlan, type Step } from "../../../install/plan.ts";
 import { UamError } from "../../../shared/errors.ts";
-import { isSystemdHost } from "../../../shared/systemd.ts";
+import { isSystemdHost } from "../../../shared/system/systemd.ts";
 import type { CliEnvironment } from "../../terminal/environment.ts";
 
 const SSH_UNITS = ["ssh.service", "sshd.service"] as const;

@@ -8,8 +8,8 @@ import { command, option } from "@optique/core/primitives";
 import type { AgentIdentity } from "../../../agent/store.ts";
 import type { Config, ConfigError } from "../../../config/config.ts";
 import { areaOf, type Finding } from "../../../doctor/finding.ts";
-import { counted } from "../../../shared/counted.ts";
 import type { Log } from "../../../shared/log.ts";
+import { counted } from "../../../shared/text/counted.ts";
 import {
   type CliEnvironment,
   type Command,
@@ -73,7 +73,7 @@ async function examineHere(environment: CliEnvironment, fix: boolean): Promise<r
     const { askService } = await import("./ask-service.ts");
     const { formatListen } = await import("../../../config/listen.ts");
     const { ssoProviderOf } = await import("../administrators/single-sign-on.ts");
-    const { systemClock } = await import("../../../shared/clock.ts");
+    const { systemClock } = await import("../../../shared/time/clock.ts");
     const sso = await ssoProviderOf(config, { clock: systemClock, log });
     return await examine({
       ...{ config: patient, isRoot: environment.isRoot, fix, open, sso, ...sudo },

@@ -4,7 +4,7 @@ import { object } from "@optique/core/constructs";
 import { message } from "@optique/core/message";
 import { map, withDefault } from "@optique/core/modifiers";
 import { command, option } from "@optique/core/primitives";
-import { SECOND } from "../../../shared/clock.ts";
+import { SECOND } from "../../../shared/time/clock.ts";
 import { duration } from "../../terminal/arguments.ts";
 import { type Command, EXIT, loadConfig } from "../../terminal/environment.ts";
 import { askService } from "./ask-service.ts";

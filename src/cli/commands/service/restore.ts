@@ -5,9 +5,9 @@ import { message } from "@optique/core/message";
 import { map } from "@optique/core/modifiers";
 import { argument, command, option } from "@optique/core/primitives";
 import type { RestoreReport } from "../../../server/backup.ts";
-import { systemClock } from "../../../shared/clock.ts";
-import { counted } from "../../../shared/counted.ts";
-import { formatTimestamp } from "../../../shared/timestamp.ts";
+import { counted } from "../../../shared/text/counted.ts";
+import { systemClock } from "../../../shared/time/clock.ts";
+import { formatTimestamp } from "../../../shared/time/timestamp.ts";
 import type { BackupSummary } from "../../../store/backup/backup.ts";
 import { fileName } from "../../terminal/completion.ts";
 import {

@@ -2,8 +2,8 @@
 
 import { clearInterval, setInterval } from "node:timers";
 import type { Notify, Runtime } from "../../../runtime/runtime.ts";
-import { HOUR, SECOND } from "../../../shared/clock.ts";
 import type { Log } from "../../../shared/log.ts";
+import { HOUR, SECOND } from "../../../shared/time/clock.ts";
 
 /** The service manager's view of the service; without one, every call does nothing. */
 export interface ServiceManager {

@@ -11,7 +11,7 @@ import type { Config } from "../../../config/config.ts";
 import { MARKER_GROUP } from "../../../host/settings.ts";
 import { AGENT_ENVIRONMENT_FILE, SERVICE_ACCOUNT } from "../../../install/settings.ts";
 import { UamError } from "../../../shared/errors.ts";
-import { OLD_UIDS } from "../../../shared/uids.ts";
+import { OLD_UIDS } from "../../../shared/system/uids.ts";
 import { type Command, EXIT, loadConfig } from "../../terminal/environment.ts";
 
 const options = object({

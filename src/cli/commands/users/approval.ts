@@ -6,7 +6,7 @@ import { map, optional } from "@optique/core/modifiers";
 import { argument, command, option } from "@optique/core/primitives";
 import { choice, integer, string } from "@optique/core/valueparser";
 import type { ApplicationFilter, Review } from "../../../domain/approvals/approvals.ts";
-import { APPROVAL_KINDS, APPROVAL_STATUSES } from "../../../shared/statuses.ts";
+import { APPROVAL_KINDS, APPROVAL_STATUSES } from "../../../shared/product/statuses.ts";
 import { daysOption, jsonFlag, pageOptions, textOption } from "../../terminal/arguments.ts";
 import { offering } from "../../terminal/completion.ts";
 import { type Command, EXIT, withServices } from "../../terminal/environment.ts";

@@ -1,8 +1,8 @@
 /** Which user is meant on the command line. */
 
 import type { Context } from "../../../domain/operation/context.ts";
-import { withoutPrefix } from "../../../shared/account-name.ts";
 import { UamError } from "../../../shared/errors.ts";
+import { withoutPrefix } from "../../../shared/text/account-name.ts";
 import type { UserRow } from "../../../store/schema.ts";
 
 /** The form of an id; no id is longer. */

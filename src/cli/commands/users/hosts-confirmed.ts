@@ -2,8 +2,8 @@
 
 import type { Confirmation } from "../../../domain/hosts/confirmation.ts";
 import type { Context } from "../../../domain/operation/context.ts";
-import { counted } from "../../../shared/counted.ts";
-import { formatTimestamp } from "../../../shared/timestamp.ts";
+import { counted } from "../../../shared/text/counted.ts";
+import { formatTimestamp } from "../../../shared/time/timestamp.ts";
 import type { CliEnvironment } from "../../terminal/environment.ts";
 
 /** Waits for the hosts of the user, as the API does; undefined where none is concerned. */

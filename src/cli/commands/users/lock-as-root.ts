@@ -1,7 +1,7 @@
 /** The part of `uam lock` that root does itself where the service runs as another user: root's own commands need no sudo. */
 
-import { withoutPrefix } from "../../../shared/account-name.ts";
 import { publicMessage } from "../../../shared/errors.ts";
+import { withoutPrefix } from "../../../shared/text/account-name.ts";
 import { type CliEnvironment, commandLog, loadConfig } from "../../terminal/environment.ts";
 import { ALREADY_SHUT } from "./lock.ts";
 

@@ -11,12 +11,12 @@ import { AGENT_RUN_DIRECTORY } from "../../../agent/paths.ts";
 import type { AgentIdentity } from "../../../agent/store.ts";
 import type { Config } from "../../../config/config.ts";
 import type { AccountRef, Host } from "../../../protocol/host.ts";
-import { hostAccountOf, withoutPrefix } from "../../../shared/account-name.ts";
-import { systemClock } from "../../../shared/clock.ts";
 import { publicMessage, UamError } from "../../../shared/errors.ts";
-import { faultPoint } from "../../../shared/fault-point.ts";
-import type { LockEntry } from "../../../shared/lock-journal.ts";
 import type { Log } from "../../../shared/log.ts";
+import type { LockEntry } from "../../../shared/system/lock-journal.ts";
+import { hostAccountOf, withoutPrefix } from "../../../shared/text/account-name.ts";
+import { systemClock } from "../../../shared/time/clock.ts";
+import { faultPoint } from "../../../shared/work/fault-point.ts";
 import { stored } from "../../terminal/completion.ts";
 import {
   type CliEnvironment,
@@ -165,8 +165,8 @@ async function journalFor(
 }
 
 async function journal(entry: LockEntry, directory: string): Promise<string | undefined> {
-  const { writeLock } = await import("../../../shared/lock-journal.ts");
-  const { releaseReserve, reserveIn } = await import("../../../shared/reserve.ts");
+  const { writeLock } = await import("../../../shared/system/lock-journal.ts");
+  const { releaseReserve, reserveIn } = await import("../../../shared/work/reserve.ts");
   for (;;) {
     try {
       mkdirSync(directory, { recursive: true, mode: 0o711 });

@@ -4,7 +4,7 @@ import { object } from "@optique/core/constructs";
 import { message } from "@optique/core/message";
 import { map } from "@optique/core/modifiers";
 import { command } from "@optique/core/primitives";
-import { formatTimestamp } from "../../../shared/timestamp.ts";
+import { formatTimestamp } from "../../../shared/time/timestamp.ts";
 import { userArgument } from "../../terminal/arguments.ts";
 import { type Command, EXIT, withServices } from "../../terminal/environment.ts";
 import { findUserReferred } from "./find-user.ts";

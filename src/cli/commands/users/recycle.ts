@@ -5,7 +5,7 @@ import { message } from "@optique/core/message";
 import { map } from "@optique/core/modifiers";
 import { command, option } from "@optique/core/primitives";
 import type { Context } from "../../../domain/operation/context.ts";
-import { formatTimestamp } from "../../../shared/timestamp.ts";
+import { formatTimestamp } from "../../../shared/time/timestamp.ts";
 import { jsonFlag } from "../../terminal/arguments.ts";
 import { type CliEnvironment, type Command, EXIT, stopSignal, withServices } from "../../terminal/environment.ts";
 import { printJson } from "../../terminal/output.ts";

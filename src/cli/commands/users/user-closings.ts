@@ -1,6 +1,6 @@
 /** uam user disable and delete: what takes a user's access away, on this host and on those with agents. */
 
-import { systemClock } from "../../../shared/clock.ts";
+import { systemClock } from "../../../shared/time/clock.ts";
 import type { UserRow } from "../../../store/schema.ts";
 import { type Command, EXIT, withServices } from "../../terminal/environment.ts";
 import { printJson, printRecord } from "../../terminal/output.ts";

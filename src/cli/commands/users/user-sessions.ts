@@ -5,7 +5,7 @@ import { message } from "@optique/core/message";
 import { map } from "@optique/core/modifiers";
 import { argument, command } from "@optique/core/primitives";
 import { string } from "@optique/core/valueparser";
-import { counted } from "../../../shared/counted.ts";
+import { counted } from "../../../shared/text/counted.ts";
 import { jsonFlag, userArgument } from "../../terminal/arguments.ts";
 import { type Command, EXIT, withServices } from "../../terminal/environment.ts";
 import { type Column, printJson, printTable, shortTime } from "../../terminal/output.ts";

@@ -7,9 +7,9 @@ import { argument, command, option } from "@optique/core/primitives";
 import { choice, string } from "@optique/core/valueparser";
 import type { Context } from "../../../domain/operation/context.ts";
 import type { UserFilter } from "../../../domain/users/list.ts";
-import { systemClock } from "../../../shared/clock.ts";
-import { USER_STATUSES } from "../../../shared/statuses.ts";
-import { USER_SORTS } from "../../../shared/user-sorts.ts";
+import { USER_STATUSES } from "../../../shared/product/statuses.ts";
+import { USER_SORTS } from "../../../shared/product/user-sorts.ts";
+import { systemClock } from "../../../shared/time/clock.ts";
 import type { UserRow } from "../../../store/schema.ts";
 import {
   daysOption,

@@ -1,6 +1,6 @@
 /** One's own login as an administrator: who one is, the password, passkeys and the authenticator app. */
 
-import { PAGES } from "../../../shared/pages.ts";
+import { PAGES } from "../../../shared/product/pages.ts";
 import { mayChange } from "../../roles.ts";
 import { useSession } from "../../session.tsx";
 import { signedIn } from "../../signed-in.tsx";

@@ -1,8 +1,8 @@
 /** Administrators: who there is, and for owners: invite, change, end sessions, remove. */
 
 import { useLocation } from "preact-iso";
-import { PAGES } from "../../../shared/pages.ts";
-import { ADMIN_ROLES } from "../../../shared/statuses.ts";
+import { PAGES } from "../../../shared/product/pages.ts";
+import { ADMIN_ROLES } from "../../../shared/product/statuses.ts";
 import { searchOf } from "../../api.ts";
 import { mayChange } from "../../roles.ts";
 import { useSession } from "../../session.tsx";

@@ -1,6 +1,6 @@
 /** The dashboard: what needs a decision, what ends soon, what is wrong on the host, and how it all goes. */
 
-import { PAGES } from "../../../shared/pages.ts";
+import { PAGES } from "../../../shared/product/pages.ts";
 import { type AnswerOf, searchOf } from "../../api.ts";
 import { maySee } from "../../roles.ts";
 import { signedIn } from "../../signed-in.tsx";

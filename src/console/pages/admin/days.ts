@@ -1,7 +1,7 @@
 /** Numbers of days that a person typed, and the default that the service has. */
 
-import { DAY } from "../../../shared/clock.ts";
-import { MAX_DAYS, parseDuration } from "../../../shared/duration.ts";
+import { DAY } from "../../../shared/time/clock.ts";
+import { MAX_DAYS, parseDuration } from "../../../shared/time/duration.ts";
 
 /** The days that the text says; 0, which means the default, for none; undefined for what is no number of days. */
 export function daysOf(text: string): number | undefined {

@@ -1,7 +1,7 @@
 /** Pages that not every administrator may see. */
 
 import type { ComponentType } from "preact";
-import type { AdminRole } from "../../../shared/statuses.ts";
+import type { AdminRole } from "../../../shared/product/statuses.ts";
 import { type Area, mayChange, maySee, rolesThatSee } from "../../roles.ts";
 import { useSession } from "../../session.tsx";
 import { roleTexts } from "../../texts/admin-roles.ts";

@@ -1,7 +1,7 @@
 /** Tokens for machines: one's own, and for owners everybody's. */
 
 import { useLocation } from "preact-iso";
-import { PAGES } from "../../../shared/pages.ts";
+import { PAGES } from "../../../shared/product/pages.ts";
 import { searchOf } from "../../api.ts";
 import { signedIn } from "../../signed-in.tsx";
 import { roleTexts } from "../../texts/admin-roles.ts";

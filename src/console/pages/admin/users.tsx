@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
-import { PAGES, userPage } from "../../../shared/pages.ts";
+import { PAGES, userPage } from "../../../shared/product/pages.ts";
 import { mayChange } from "../../roles.ts";
 import { signedIn } from "../../signed-in.tsx";
 import { userListTexts } from "../../texts/admin-users.ts";

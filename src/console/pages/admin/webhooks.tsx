@@ -1,7 +1,7 @@
 /** Webhooks, and the stream of audit records: where changes are told of, and how the receivers are doing. */
 
 import { useLocation } from "preact-iso";
-import { PAGES } from "../../../shared/pages.ts";
+import { PAGES } from "../../../shared/product/pages.ts";
 import { searchOf } from "../../api.ts";
 import { mayChange } from "../../roles.ts";
 import { signedIn } from "../../signed-in.tsx";

@@ -1,7 +1,7 @@
 /** Changes a host's name and lease; only what was changed is sent. */
 
 import { useState } from "preact/hooks";
-import { NO_LEASE } from "../../../shared/lease.ts";
+import { NO_LEASE } from "../../../shared/time/lease.ts";
 import { api } from "../../api.ts";
 import { oneHostTexts } from "../../texts/host.ts";
 import { hostTexts } from "../../texts/hosts.ts";

@@ -1,7 +1,7 @@
 /** One group of hosts: its hosts, who has it, and for owners everything that can be done about it. */
 
 import { useLocation, useRoute } from "preact-iso";
-import { PAGES } from "../../../shared/pages.ts";
+import { PAGES } from "../../../shared/product/pages.ts";
 import { ApiFailure } from "../../api.ts";
 import { mayChange } from "../../roles.ts";
 import { forgetAnswers, signedIn } from "../../signed-in.tsx";

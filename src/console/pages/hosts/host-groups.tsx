@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { hostGroupPage, PAGES } from "../../../shared/pages.ts";
+import { hostGroupPage, PAGES } from "../../../shared/product/pages.ts";
 import { type AnswerOf, api } from "../../api.ts";
 import { mayChange } from "../../roles.ts";
 import { forgetAnswers, signedIn } from "../../signed-in.tsx";

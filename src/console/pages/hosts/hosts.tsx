@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
-import { hostPage, PAGES } from "../../../shared/pages.ts";
+import { hostPage, PAGES } from "../../../shared/product/pages.ts";
 import { mayChange } from "../../roles.ts";
 import { signedIn } from "../../signed-in.tsx";
 import { common } from "../../texts/common.ts";

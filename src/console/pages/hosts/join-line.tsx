@@ -1,7 +1,7 @@
 /** A line that was just made: to be run on the host now, because it is never shown again; and whether the host has joined. */
 
 import { useEffect, useRef } from "preact/hooks";
-import { hostPage } from "../../../shared/pages.ts";
+import { hostPage } from "../../../shared/product/pages.ts";
 import { forgetAnswers } from "../../signed-in.tsx";
 import { hostTexts } from "../../texts/hosts.ts";
 import { announce } from "../../ui/announce.tsx";

@@ -1,7 +1,7 @@
 /** Leases and names as people type them: told before the service would. */
 
-import { HOST_NAME } from "../../../shared/host-name.ts";
-import { NO_LEASE, parseLease } from "../../../shared/lease.ts";
+import { HOST_NAME } from "../../../shared/text/host-name.ts";
+import { NO_LEASE, parseLease } from "../../../shared/time/lease.ts";
 
 /** Whether the service would take the text as a lease. */
 export function isLease(text: string): boolean {

@@ -1,7 +1,7 @@
 /** The hosts of a group, and taking one out. */
 
 import { useLocation } from "preact-iso";
-import { hostGroupPage, hostPage } from "../../../shared/pages.ts";
+import { hostGroupPage, hostPage } from "../../../shared/product/pages.ts";
 import { searchOf } from "../../api.ts";
 import { mayChange } from "../../roles.ts";
 import { groupTexts } from "../../texts/host-groups.ts";

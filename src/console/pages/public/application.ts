@@ -1,8 +1,8 @@
 /** An application as it is typed: what is sent of it, and what is wrong with it by the rules of the service. */
 
-import { ACCOUNT_PREFIX, USERNAME } from "../../../shared/account-name.ts";
-import { isEmail, MAX_PURPOSE, MAX_SUPERVISOR } from "../../../shared/person.ts";
-import { blankControlCharacters, changesDirection, lengthOf, parseText } from "../../../shared/text.ts";
+import { ACCOUNT_PREFIX, USERNAME } from "../../../shared/text/account-name.ts";
+import { isEmail, MAX_PURPOSE, MAX_SUPERVISOR } from "../../../shared/text/person.ts";
+import { blankControlCharacters, changesDirection, lengthOf, parseText } from "../../../shared/text/text.ts";
 import { publicTexts } from "../../texts/public.ts";
 
 export interface Typed {

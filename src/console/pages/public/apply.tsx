@@ -1,7 +1,7 @@
 /** Applying for access: checked here by the service's own rules, decided by an administrator. */
 
 import { useState } from "preact/hooks";
-import { PAGES } from "../../../shared/pages.ts";
+import { PAGES } from "../../../shared/product/pages.ts";
 import { ApiFailure, api } from "../../api.ts";
 import { publicTexts } from "../../texts/public.ts";
 import { useAction } from "../../ui/action.ts";

@@ -1,7 +1,7 @@
 /** The first page: what this is, and where to go. */
 
 import { useEffect, useState } from "preact/hooks";
-import { PAGES } from "../../../shared/pages.ts";
+import { PAGES } from "../../../shared/product/pages.ts";
 import { homeOf } from "../../navigation.ts";
 import { useSession } from "../../session.tsx";
 import { publicTexts } from "../../texts/public.ts";

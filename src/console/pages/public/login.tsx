@@ -2,7 +2,7 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
-import { PAGES } from "../../../shared/pages.ts";
+import { PAGES } from "../../../shared/product/pages.ts";
 import { CHOSEN_LOGIN, type Principal, useSession } from "../../session.tsx";
 import { publicTexts } from "../../texts/public.ts";
 import { useAction } from "../../ui/action.ts";

@@ -1,7 +1,7 @@
 /** What of a new password's rules the page can check itself. The name and the most common ones are the service's to know. */
 
-import { PASSWORD_MAX, PASSWORD_MIN } from "../../../shared/password-length.ts";
-import { lengthOf } from "../../../shared/text.ts";
+import { PASSWORD_MAX, PASSWORD_MIN } from "../../../shared/product/password-length.ts";
+import { lengthOf } from "../../../shared/text/text.ts";
 import { publicTexts } from "../../texts/public.ts";
 
 /** What is wrong with a new password, as a sentence; undefined if nothing is that the page can see. */

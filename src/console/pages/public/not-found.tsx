@@ -1,6 +1,6 @@
 /** An address without a page. */
 
-import { PAGES } from "../../../shared/pages.ts";
+import { PAGES } from "../../../shared/product/pages.ts";
 import { common } from "../../texts/common.ts";
 import { Page } from "../../ui/page.tsx";
 

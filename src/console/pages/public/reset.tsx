@@ -1,8 +1,8 @@
 /** The page behind an administrator's mailed link: a new password. The token is in the fragment, and leaves the address at once. */
 
 import { useEffect, useState } from "preact/hooks";
-import { PAGES } from "../../../shared/pages.ts";
-import { PASSWORD_MAX, PASSWORD_MIN } from "../../../shared/password-length.ts";
+import { PAGES } from "../../../shared/product/pages.ts";
+import { PASSWORD_MAX, PASSWORD_MIN } from "../../../shared/product/password-length.ts";
 import { ApiFailure, api } from "../../api.ts";
 import { useSession } from "../../session.tsx";
 import { publicTexts } from "../../texts/public.ts";

@@ -1,7 +1,7 @@
 /** How to connect: the command, the host's fingerprints, and texts for the files of ssh and for PuTTY. */
 
 import { useLocation } from "preact-iso";
-import { PAGES } from "../../../shared/pages.ts";
+import { PAGES } from "../../../shared/product/pages.ts";
 import { signedIn } from "../../signed-in.tsx";
 import { userTexts } from "../../texts/user.ts";
 import { Copyable } from "../../ui/copy.tsx";

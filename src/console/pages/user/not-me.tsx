@@ -1,7 +1,7 @@
 /** "This was not me": shuts one's own account. The last page needs no session, because there is none any more. */
 
 import { useState } from "preact/hooks";
-import { PAGES } from "../../../shared/pages.ts";
+import { PAGES } from "../../../shared/product/pages.ts";
 import { ApiFailure, api } from "../../api.ts";
 import { useSession } from "../../session.tsx";
 import { signedIn } from "../../signed-in.tsx";

@@ -1,6 +1,6 @@
 /** A user's first page: until when, how to connect, which keys, and how to get more time. */
 
-import { PAGES } from "../../../shared/pages.ts";
+import { PAGES } from "../../../shared/product/pages.ts";
 import { signedIn } from "../../signed-in.tsx";
 import { userTexts } from "../../texts/user.ts";
 import { day } from "../../ui/clock.ts";

@@ -1,7 +1,7 @@
 /** One's own audit trail, in words, with the recorded action beside. */
 
 import { useLocation } from "preact-iso";
-import { PAGES } from "../../../shared/pages.ts";
+import { PAGES } from "../../../shared/product/pages.ts";
 import { type AnswerOf, searchOf } from "../../api.ts";
 import { signedIn } from "../../signed-in.tsx";
 import { userTexts } from "../../texts/user.ts";

@@ -2,8 +2,8 @@
 
 import { and, asc, count, desc, eq, isNotNull, or } from "drizzle-orm";
 import { UamError } from "../../../shared/errors.ts";
-import { offsetOf, type Page, type Paged } from "../../../shared/page.ts";
-import type { AdminRole } from "../../../shared/statuses.ts";
+import { offsetOf, type Page, type Paged } from "../../../shared/product/page.ts";
+import type { AdminRole } from "../../../shared/product/statuses.ts";
 import { type AdminRow, admins, resetTokens } from "../../../store/schema-auth.ts";
 import { adminAddressRemoved, adminAddressSet } from "../../mail/admin-messages.ts";
 import { factorsRemoved } from "../../mail/factor-messages.ts";

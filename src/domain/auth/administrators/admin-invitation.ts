@@ -2,8 +2,8 @@
 
 import { randomBytes } from "node:crypto";
 import { eq } from "drizzle-orm";
-import { DAY, shift } from "../../../shared/clock.ts";
-import type { AdminRole } from "../../../shared/statuses.ts";
+import type { AdminRole } from "../../../shared/product/statuses.ts";
+import { DAY, shift } from "../../../shared/time/clock.ts";
 import { type AdminRow, admins, resetTokens } from "../../../store/schema-auth.ts";
 import { adminInvited } from "../../mail/admin-messages.ts";
 import { queueMail } from "../../mail/outbox.ts";

@@ -5,7 +5,7 @@
 
 import { eq } from "drizzle-orm";
 import { UamError } from "../../../shared/errors.ts";
-import type { LoginWay } from "../../../shared/statuses.ts";
+import type { LoginWay } from "../../../shared/product/statuses.ts";
 import { type AdminRow, admins } from "../../../store/schema-auth.ts";
 import { audited } from "../../operation/audited.ts";
 import type { Context, Operation } from "../../operation/context.ts";

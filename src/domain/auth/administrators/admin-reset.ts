@@ -3,8 +3,8 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import { and, eq, gt, lte, sql } from "drizzle-orm";
-import { MINUTE, shift } from "../../../shared/clock.ts";
 import { UamError } from "../../../shared/errors.ts";
+import { MINUTE, shift } from "../../../shared/time/clock.ts";
 import { type AdminRow, admins, resetTokens } from "../../../store/schema-auth.ts";
 import { adminReset } from "../../mail/messages.ts";
 import { queueMail } from "../../mail/outbox.ts";

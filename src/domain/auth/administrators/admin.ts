@@ -2,8 +2,8 @@
 
 import { eq } from "drizzle-orm";
 import { UamError } from "../../../shared/errors.ts";
-import { ADMIN_NAME } from "../../../shared/person.ts";
-import type { AdminRole } from "../../../shared/statuses.ts";
+import type { AdminRole } from "../../../shared/product/statuses.ts";
+import { ADMIN_NAME } from "../../../shared/text/person.ts";
 import { type Database, isDuplicate, type Transaction } from "../../../store/client.ts";
 import { type AdminRow, admins } from "../../../store/schema-auth.ts";
 import { audited } from "../../operation/audited.ts";

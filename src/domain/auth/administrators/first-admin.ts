@@ -1,6 +1,6 @@
 /** Whether there is an administrator yet, for anybody who asks. */
 
-import { MINUTE, SECOND } from "../../../shared/clock.ts";
+import { MINUTE, SECOND } from "../../../shared/time/clock.ts";
 import type { Services } from "../../operation/context.ts";
 import { hasAdmins } from "./admin.ts";
 

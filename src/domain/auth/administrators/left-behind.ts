@@ -1,8 +1,8 @@
 /** What an administrator made that lets somebody in: it goes with them, or with the role that allowed it. */
 
 import { and, asc, eq, inArray, isNull } from "drizzle-orm";
-import { includesRole } from "../../../shared/role-order.ts";
-import type { AdminRole } from "../../../shared/statuses.ts";
+import { includesRole } from "../../../shared/product/role-order.ts";
+import type { AdminRole } from "../../../shared/product/statuses.ts";
 import type { Transaction } from "../../../store/client.ts";
 import { type AdminRow, admins } from "../../../store/schema-auth.ts";
 import { webhooks } from "../../../store/schema-events.ts";

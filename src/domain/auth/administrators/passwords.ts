@@ -2,10 +2,10 @@
 
 import { randomInt } from "node:crypto";
 import { availableParallelism } from "node:os";
-import { type Bounds, createGate } from "../../../shared/bounded.ts";
 import { UamError } from "../../../shared/errors.ts";
-import { PASSWORD_MAX, PASSWORD_MIN } from "../../../shared/password-length.ts";
-import { isLonger, lengthOf } from "../../../shared/text.ts";
+import { PASSWORD_MAX, PASSWORD_MIN } from "../../../shared/product/password-length.ts";
+import { isLonger, lengthOf } from "../../../shared/text/text.ts";
+import { type Bounds, createGate } from "../../../shared/work/bounded.ts";
 import type { Hasher } from "../../operation/context.ts";
 import { isCommonPassword } from "./common-passwords.ts";
 

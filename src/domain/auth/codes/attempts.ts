@@ -4,8 +4,8 @@
  */
 
 import { and, eq, isNull, lte, or, type SQL, sql } from "drizzle-orm";
-import { DAY, shift } from "../../../shared/clock.ts";
 import { UamError } from "../../../shared/errors.ts";
+import { DAY, shift } from "../../../shared/time/clock.ts";
 import type { Database, Transaction } from "../../../store/client.ts";
 import { loginLimits } from "../../../store/schema-auth.ts";
 import type { Services } from "../../operation/context.ts";

@@ -7,7 +7,7 @@ import { renderAsync } from "@resvg/resvg-js";
 import { type Font, parse } from "opentype.js";
 // The package's own entry reads its font from node_modules when it is loaded, and a compiled program has none.
 import charToPath from "svg-captcha/lib/ch-to-path.js";
-import { createGate } from "../../../shared/bounded.ts";
+import { createGate } from "../../../shared/work/bounded.ts";
 
 /** Letters of this font that can be told apart when turned, bent and struck through, as seen in pictures; no digits, so that nothing is taken for one. */
 export const CAPTCHA_ALPHABET = "ACEHLMPUWX";

@@ -1,7 +1,7 @@
 /** Captcha challenges without a store: the id carries its own sealed answer. */
 
 import { createHash, timingSafeEqual } from "node:crypto";
-import { MINUTE, shift } from "../../../shared/clock.ts";
+import { MINUTE, shift } from "../../../shared/time/clock.ts";
 import { type SealedTicket, type Sealing, sealTicket, unsealTicket } from "../sealed.ts";
 
 export const CAPTCHA_TTL = 5 * MINUTE;

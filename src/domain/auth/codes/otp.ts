@@ -5,9 +5,9 @@
 
 import { randomInt } from "node:crypto";
 import { and, eq, gt, isNotNull, lte, sql } from "drizzle-orm";
-import { HOUR, MINUTE, shift } from "../../../shared/clock.ts";
 import { UamError } from "../../../shared/errors.ts";
-import { requireText } from "../../../shared/text.ts";
+import { requireText } from "../../../shared/text/text.ts";
+import { HOUR, MINUTE, shift } from "../../../shared/time/clock.ts";
 import type { Database, Transaction } from "../../../store/client.ts";
 import { type UserRow, users } from "../../../store/schema.ts";
 import { otpCodes } from "../../../store/schema-auth.ts";

@@ -4,7 +4,7 @@
  */
 
 import { lte } from "drizzle-orm";
-import { MINUTE, shift } from "../../../shared/clock.ts";
+import { MINUTE, shift } from "../../../shared/time/clock.ts";
 import type { Transaction } from "../../../store/client.ts";
 import { usedTickets } from "../../../store/schema-passkeys.ts";
 import type { Services } from "../../operation/context.ts";

@@ -2,8 +2,8 @@
 
 import { and, asc, eq } from "drizzle-orm";
 import { UamError } from "../../../shared/errors.ts";
-import { MAX_PASSKEY_NAME } from "../../../shared/limits.ts";
-import { requireText } from "../../../shared/text.ts";
+import { MAX_PASSKEY_NAME } from "../../../shared/product/limits.ts";
+import { requireText } from "../../../shared/text/text.ts";
 import { isDuplicate, type Transaction } from "../../../store/client.ts";
 import type { AdminRow } from "../../../store/schema-auth.ts";
 import { type PasskeyRow, passkeys } from "../../../store/schema-passkeys.ts";

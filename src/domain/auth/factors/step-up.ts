@@ -4,8 +4,8 @@
  */
 
 import { eq } from "drizzle-orm";
-import { MINUTE, shift } from "../../../shared/clock.ts";
 import { UamError } from "../../../shared/errors.ts";
+import { MINUTE, shift } from "../../../shared/time/clock.ts";
 import type { Transaction } from "../../../store/client.ts";
 import { type AdminRow, admins, sessions } from "../../../store/schema-auth.ts";
 import { audited } from "../../operation/audited.ts";

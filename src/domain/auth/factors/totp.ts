@@ -3,8 +3,8 @@
 import { randomBytes } from "node:crypto";
 import { eq } from "drizzle-orm";
 import type { TOTP } from "otpauth";
-import { DAY } from "../../../shared/clock.ts";
 import { UamError } from "../../../shared/errors.ts";
+import { DAY } from "../../../shared/time/clock.ts";
 import type { Database, Transaction } from "../../../store/client.ts";
 import type { AdminRow } from "../../../store/schema-auth.ts";
 import { type TotpRow, totpSecrets } from "../../../store/schema-passkeys.ts";

@@ -2,7 +2,7 @@
 
 import type { AttestationObject } from "@simplewebauthn/server/helpers";
 import { UamError } from "../../../shared/errors.ts";
-import { passkeyHost } from "../../../shared/relying-party.ts";
+import { passkeyHost } from "../../../shared/net/relying-party.ts";
 import type { PasskeyRow } from "../../../store/schema-passkeys.ts";
 import type { Context, Site } from "../../operation/context.ts";
 import { TICKET_TTL } from "../codes/tickets.ts";

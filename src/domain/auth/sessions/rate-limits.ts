@@ -1,8 +1,8 @@
 /** Limits for each client address on the routes that anyone may call; kept in memory. */
 
 import ipaddr from "ipaddr.js";
-import { type Clock, HOUR, MINUTE } from "../../../shared/clock.ts";
 import { UamError } from "../../../shared/errors.ts";
+import { type Clock, HOUR, MINUTE } from "../../../shared/time/clock.ts";
 
 export type LimitKind =
   | "captcha"

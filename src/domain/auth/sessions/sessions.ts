@@ -2,9 +2,9 @@
 
 import { createHash, randomBytes } from "node:crypto";
 import { and, desc, eq, gt, inArray, lte, ne, sql } from "drizzle-orm";
-import { shift } from "../../../shared/clock.ts";
-import { gathered } from "../../../shared/gather.ts";
-import type { AdminRole, LoginWay } from "../../../shared/statuses.ts";
+import type { AdminRole, LoginWay } from "../../../shared/product/statuses.ts";
+import { shift } from "../../../shared/time/clock.ts";
+import { gathered } from "../../../shared/work/batch-loader.ts";
 import { isAnyOf } from "../../../store/any-of.ts";
 import type { Database, Transaction } from "../../../store/client.ts";
 import { users } from "../../../store/schema.ts";

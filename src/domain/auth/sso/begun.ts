@@ -2,8 +2,8 @@
 
 import { randomBytes } from "node:crypto";
 import { and, eq, gt, lte } from "drizzle-orm";
-import { MINUTE, shift } from "../../../shared/clock.ts";
 import { UamError } from "../../../shared/errors.ts";
+import { MINUTE, shift } from "../../../shared/time/clock.ts";
 import { ssoLogins } from "../../../store/schema-sso.ts";
 import { audited } from "../../operation/audited.ts";
 import type { Context, Services } from "../../operation/context.ts";

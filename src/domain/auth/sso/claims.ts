@@ -1,8 +1,8 @@
 /** What claims mean here: a role, a name, an address. They may be anything, and are never trusted to be of a shape. */
 
-import { isEmail } from "../../../shared/person.ts";
-import type { RoleRule } from "../../../shared/role-rules.ts";
-import { ADMIN_ROLES, type AdminRole } from "../../../shared/statuses.ts";
+import type { RoleRule } from "../../../shared/product/role-rules.ts";
+import { ADMIN_ROLES, type AdminRole } from "../../../shared/product/statuses.ts";
+import { isEmail } from "../../../shared/text/person.ts";
 import type { Claims } from "./provider.ts";
 
 /** The highest role that the claims have by the rules, in the order of `ADMIN_ROLES`; undefined without any. */

@@ -2,7 +2,7 @@
 
 import { and, eq, gte, isNull, or, sql } from "drizzle-orm";
 import { UamError } from "../../../shared/errors.ts";
-import type { AdminRole } from "../../../shared/statuses.ts";
+import type { AdminRole } from "../../../shared/product/statuses.ts";
 import type { Transaction } from "../../../store/client.ts";
 import { LOCKS } from "../../../store/locks.ts";
 import { type AdminRow, admins, sessions } from "../../../store/schema-auth.ts";

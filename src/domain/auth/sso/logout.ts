@@ -2,8 +2,8 @@
 
 import { createHash } from "node:crypto";
 import { and, eq, inArray, lte } from "drizzle-orm";
-import { shift } from "../../../shared/clock.ts";
 import { UamError } from "../../../shared/errors.ts";
+import { shift } from "../../../shared/time/clock.ts";
 import { sessions } from "../../../store/schema-auth.ts";
 import { ssoLogouts, ssoSessions } from "../../../store/schema-sso.ts";
 import { audited } from "../../operation/audited.ts";

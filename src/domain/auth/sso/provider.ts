@@ -1,6 +1,6 @@
 /** What single sign-on needs of the provider of OpenID Connect; server/sso asks it over HTTP. */
 
-import type { RoleRule } from "../../../shared/role-rules.ts";
+import type { RoleRule } from "../../../shared/product/role-rules.ts";
 
 /** What a provider says about somebody, as it came: of any shape. */
 export type Claims = Readonly<Record<string, unknown>>;

@@ -2,7 +2,7 @@
 
 import { and, count, desc, eq, isNull } from "drizzle-orm";
 import { UamError } from "../../../shared/errors.ts";
-import { offsetOf, type Page, type Paged } from "../../../shared/page.ts";
+import { offsetOf, type Page, type Paged } from "../../../shared/product/page.ts";
 import { type SsoIdentityRow, ssoIdentities } from "../../../store/schema-sso.ts";
 import { audited } from "../../operation/audited.ts";
 import type { Context } from "../../operation/context.ts";

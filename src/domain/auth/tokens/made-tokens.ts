@@ -1,8 +1,8 @@
 /** Tokens that tokens made: they count as what began the line, and are not made without end. */
 
 import { and, asc, eq, gt, isNotNull, type SQL, sql } from "drizzle-orm";
-import { HOUR, shift } from "../../../shared/clock.ts";
 import { UamError } from "../../../shared/errors.ts";
+import { HOUR, shift } from "../../../shared/time/clock.ts";
 import type { Transaction } from "../../../store/client.ts";
 import { type AdminRow, tokens } from "../../../store/schema-auth.ts";
 

@@ -1,12 +1,12 @@
 /** Tokens in use: whose request it is, and that the token was used. */
 
 import { and, eq, isNull, lte, or, sql } from "drizzle-orm";
-import { MINUTE, shift } from "../../../shared/clock.ts";
 import { UamError } from "../../../shared/errors.ts";
-import { gathered } from "../../../shared/gather.ts";
-import { allowedBy, hasAddress } from "../../../shared/networks.ts";
-import { includesRole } from "../../../shared/role-order.ts";
-import type { AdminRole } from "../../../shared/statuses.ts";
+import { allowedBy, hasAddress } from "../../../shared/net/networks.ts";
+import { includesRole } from "../../../shared/product/role-order.ts";
+import type { AdminRole } from "../../../shared/product/statuses.ts";
+import { MINUTE, shift } from "../../../shared/time/clock.ts";
+import { gathered } from "../../../shared/work/batch-loader.ts";
 import { isAnyOf } from "../../../store/any-of.ts";
 import { admins, tokens } from "../../../store/schema-auth.ts";
 import type { Services } from "../../operation/context.ts";

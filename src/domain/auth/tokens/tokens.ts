@@ -1,15 +1,15 @@
 /** Tokens for machines: each acts for the administrator who owns it, with at most their role, until it ends or is revoked. */
 
 import { and, count, desc, eq, gt, inArray, isNull, lte, type SQL, sql } from "drizzle-orm";
-import { DAY, shift } from "../../../shared/clock.ts";
 import { UamError } from "../../../shared/errors.ts";
-import { allowedBy, isWithin, parseNetworks } from "../../../shared/networks.ts";
-import { offsetOf, type Page, type Paged } from "../../../shared/page.ts";
-import { includesRole } from "../../../shared/role-order.ts";
-import { ADMIN_ROLES, type AdminRole, type TOKEN_STATUSES } from "../../../shared/statuses.ts";
-import { requireText } from "../../../shared/text.ts";
-import { formatTimestamp } from "../../../shared/timestamp.ts";
-import { MAX_TOKEN_DAYS, MAX_TOKEN_NAME } from "../../../shared/token-limits.ts";
+import { allowedBy, isWithin, parseNetworks } from "../../../shared/net/networks.ts";
+import { offsetOf, type Page, type Paged } from "../../../shared/product/page.ts";
+import { includesRole } from "../../../shared/product/role-order.ts";
+import { ADMIN_ROLES, type AdminRole, type TOKEN_STATUSES } from "../../../shared/product/statuses.ts";
+import { MAX_TOKEN_DAYS, MAX_TOKEN_NAME } from "../../../shared/product/token-limits.ts";
+import { requireText } from "../../../shared/text/text.ts";
+import { DAY, shift } from "../../../shared/time/clock.ts";
+import { formatTimestamp } from "../../../shared/time/timestamp.ts";
 import type { Transaction } from "../../../store/client.ts";
 import { type AdminRow, admins, type TokenRow, tokens } from "../../../store/schema-auth.ts";
 import { queueMail } from "../../mail/outbox.ts";

@@ -4,7 +4,7 @@ import type { audit } from "../../../contract/audit.ts";
 import { listAudit, listOwnAudit } from "../../../domain/audit/audit.ts";
 import { exportAudit } from "../../../domain/audit/csv.ts";
 import { UamError } from "../../../shared/errors.ts";
-import { clampTimestamp, parseRangeStart, parseTimestamp } from "../../../shared/timestamp.ts";
+import { clampTimestamp, parseRangeStart, parseTimestamp } from "../../../shared/time/timestamp.ts";
 import { auditRecord } from "../../records.ts";
 import type { Handlers } from "../http/call.ts";
 import { infoOf } from "../http/request.ts";

@@ -1,7 +1,7 @@
 /** /healthz and /readyz: whether the service runs and is ready. /openapi.json. /console: what its pages ask before a login. */
 
 import type { service } from "../../../contract/service.ts";
-import { formatTimestamp } from "../../../shared/timestamp.ts";
+import { formatTimestamp } from "../../../shared/time/timestamp.ts";
 import type { Handlers } from "../http/call.ts";
 import { HttpRefusal } from "../http/errors.ts";
 import type { Phase } from "../web.ts";

@@ -4,7 +4,7 @@ import type { settings } from "../../../contract/settings.ts";
 import { previewSetting } from "../../../domain/settings/preview.ts";
 import { dropSetting, listSettings, updateSetting } from "../../../domain/settings/settings.ts";
 import { UamError } from "../../../shared/errors.ts";
-import { SETTING_KEYS, type SettingKey } from "../../../shared/setting-keys.ts";
+import { SETTING_KEYS, type SettingKey } from "../../../shared/product/setting-keys.ts";
 import { settingPreviewRecord, settingRecord } from "../../records.ts";
 import type { Handlers } from "../http/call.ts";
 import { isPreview } from "../http/request.ts";

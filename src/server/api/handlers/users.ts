@@ -6,7 +6,7 @@ import { listUsers } from "../../../domain/users/list.ts";
 import { previewDelete, previewDisable, previewEnable, previewExtend } from "../../../domain/users/preview.ts";
 import { updateUser } from "../../../domain/users/update.ts";
 import { createUser, deleteUser, disableUser, enableUser, extendUser, getUser } from "../../../domain/users/users.ts";
-import { formatTimestamp } from "../../../shared/timestamp.ts";
+import { formatTimestamp } from "../../../shared/time/timestamp.ts";
 import { hostsRecord, userPreviewRecord, userRecord } from "../../records.ts";
 import type { Handlers } from "../http/call.ts";
 import { isPreview } from "../http/request.ts";

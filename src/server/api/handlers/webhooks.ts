@@ -6,7 +6,7 @@ import type { SendMessage } from "../../../domain/events/message.ts";
 import { createOwnWebhook, updateOwnWebhook } from "../../../domain/events/own-webhooks.ts";
 import { readStream } from "../../../domain/events/receivers.ts";
 import { deleteWebhook, pageWebhooks } from "../../../domain/events/webhooks.ts";
-import { createSlots, type Slots } from "../../../shared/bounded.ts";
+import { createSlots, type Slots } from "../../../shared/work/bounded.ts";
 import { deliveryRecord, streamRecord, webhookRecord } from "../../event-records.ts";
 import type { Handlers } from "../http/call.ts";
 import type { Web } from "../web.ts";

@@ -6,9 +6,9 @@
 import { hashToken, hexOf, type Principal } from "../../../domain/auth/sessions/sessions.ts";
 import { audited } from "../../../domain/operation/audited.ts";
 import type { Context, Services } from "../../../domain/operation/context.ts";
-import { MINUTE } from "../../../shared/clock.ts";
 import { UamError } from "../../../shared/errors.ts";
-import type { Reason } from "../../../shared/reasons.ts";
+import type { Reason } from "../../../shared/product/reasons.ts";
+import { MINUTE } from "../../../shared/time/clock.ts";
 
 /** Whose changes they are: a session, or a token. */
 export interface Changing {

@@ -2,7 +2,7 @@
 
 import { DATABASE_FULL, isDatabaseFull, isDatabaseLost } from "../../../shared/database-lost.ts";
 import { type ErrorCode, UamError, UNEXPECTED } from "../../../shared/errors.ts";
-import type { Reason } from "../../../shared/reasons.ts";
+import type { Reason } from "../../../shared/product/reasons.ts";
 
 export const STATUS = {
   invalid: 400,

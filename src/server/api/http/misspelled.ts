@@ -2,7 +2,7 @@
 
 import type * as v from "valibot";
 import { UamError } from "../../../shared/errors.ts";
-import { nearMiss } from "../../../shared/near-miss.ts";
+import { nearMiss } from "../../../shared/text/near-miss.ts";
 
 /** Where validators hold other validators. */
 interface Shape {

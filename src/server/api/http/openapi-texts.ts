@@ -1,7 +1,7 @@
 /** What the OpenAPI document says beyond what each route says about itself. */
 
 import type { Who } from "../../../contract/route.ts";
-import { REASONS } from "../../../shared/reasons.ts";
+import { REASONS } from "../../../shared/product/reasons.ts";
 
 /** The tags, which are the first parts of the paths. */
 export const TAGS = {

@@ -1,8 +1,8 @@
 /** The OpenAPI 3.1 document, made from the contract: by what guards, parses and validates. */
 
 import type { Need, ObjectSchema, Route } from "../../../contract/route.ts";
-import { namedRoles, rolesFor } from "../../../shared/roles.ts";
-import type { AdminRole } from "../../../shared/statuses.ts";
+import { namedRoles, rolesFor } from "../../../shared/product/roles.ts";
+import type { AdminRole } from "../../../shared/product/statuses.ts";
 import { data, Failure } from "./envelope.ts";
 import { type Components, convertSchema, exampleOf, type JsonSchema } from "./openapi-schema.ts";
 import { AGENT, CONTACT, FAILURES, HEADERS, INFO, REQUEST_ID, TAGS, TOKEN, UAM_ERROR, WHO } from "./openapi-texts.ts";

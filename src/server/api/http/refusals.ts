@@ -7,8 +7,8 @@ import { audited } from "../../../domain/operation/audited.ts";
 import type { Context, Services } from "../../../domain/operation/context.ts";
 import type { AuditEntry } from "../../../domain/operation/entry.ts";
 import { findUser } from "../../../domain/users/find.ts";
-import type { AuditAction } from "../../../shared/audit-actions.ts";
 import { UamError } from "../../../shared/errors.ts";
+import type { AuditAction } from "../../../shared/product/audit-actions.ts";
 import { contextOf, isPreview, sessionOf } from "./request.ts";
 
 /** The routes that take a body from a session and change something, and what their operations record. */

@@ -1,7 +1,7 @@
 /** One line of the log for each request that changes something or fails. */
 
 import type { Log } from "../../../shared/log.ts";
-import type { Reason } from "../../../shared/reasons.ts";
+import type { Reason } from "../../../shared/product/reasons.ts";
 import { bearerOf, infoOf, shownBearerOf } from "./request.ts";
 import { isSafe } from "./routing.ts";
 

@@ -7,11 +7,11 @@ import { shownPartOf, TOKEN_PREFIX } from "../../../domain/auth/tokens/token-for
 import type { Context, Services } from "../../../domain/operation/context.ts";
 import type { Actor } from "../../../domain/operation/entry.ts";
 import type { Permit } from "../../../domain/operation/permission.ts";
-import { UNIX_PEER } from "../../../shared/client-address.ts";
 import { UamError } from "../../../shared/errors.ts";
-import type { Reason } from "../../../shared/reasons.ts";
-import { namedRoles, rolesFor } from "../../../shared/roles.ts";
-import { ADMIN_ROLES, type AdminRole } from "../../../shared/statuses.ts";
+import { UNIX_PEER } from "../../../shared/net/client-address.ts";
+import type { Reason } from "../../../shared/product/reasons.ts";
+import { namedRoles, rolesFor } from "../../../shared/product/roles.ts";
+import { ADMIN_ROLES, type AdminRole } from "../../../shared/product/statuses.ts";
 import type { Web } from "../web.ts";
 import { onlyTakesAway } from "./own-changes.ts";
 import { accessOf, isSafe } from "./routing.ts";

@@ -2,7 +2,7 @@
 
 import type { Route, Routes } from "../../../contract/route.ts";
 import { UamError } from "../../../shared/errors.ts";
-import type { Access } from "../../../shared/roles.ts";
+import type { Access } from "../../../shared/product/roles.ts";
 import { HttpRefusal } from "./errors.ts";
 
 /** A route as registered, e.g. `GET /api/v1/users/:id`. */

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import process from "node:process";
 import { runProgram } from "../../../../src/cli/terminal/program.ts";
 import { bunRuntime } from "../../../../src/runtime/bun.ts";
-import { readLocks } from "../../../../src/shared/lock-journal.ts";
 import { silentLog } from "../../../../src/shared/log.ts";
+import { readLocks } from "../../../../src/shared/system/lock-journal.ts";
 import { type AgentLab, openAgentLab } from "../../../agent/lab.ts";
 
 let lab: AgentLab;

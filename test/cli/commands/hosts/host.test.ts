@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
-import { HOUR, systemClock } from "../../../../src/shared/clock.ts";
+import { HOUR, systemClock } from "../../../../src/shared/time/clock.ts";
 import { type DatabaseHandle, openDatabase } from "../../../../src/store/client.ts";
 import { hostProblems, hosts } from "../../../../src/store/schema-fleet.ts";
 import { createTestCli, type TestCli } from "../../../support/cli.ts";

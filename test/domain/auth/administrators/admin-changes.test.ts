@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { addAdmin } from "../../../../src/domain/auth/administrators/admin.ts";
 import { listAdmins, removeAdmin, setAdminPassword } from "../../../../src/domain/auth/administrators/admin-changes.ts";
 import { hashToken } from "../../../../src/domain/auth/sessions/sessions.ts";
-import { HOUR, shift } from "../../../../src/shared/clock.ts";
+import { HOUR, shift } from "../../../../src/shared/time/clock.ts";
 import { resetTokens } from "../../../../src/store/schema-auth.ts";
 import { ADMIN_PASSWORD, createTestApp, type TestApp } from "../../../support/app.ts";
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { addAdmin } from "../../../../src/domain/auth/administrators/admin.ts";
-import { HOUR, MINUTE } from "../../../../src/shared/clock.ts";
-import type { AdminRole } from "../../../../src/shared/statuses.ts";
+import type { AdminRole } from "../../../../src/shared/product/statuses.ts";
+import { HOUR, MINUTE } from "../../../../src/shared/time/clock.ts";
 import { resetTokens } from "../../../../src/store/schema-auth.ts";
 import { ADMIN_PASSWORD, type Client, createTestApp, type TestApp } from "../../../support/app.ts";
 

@@ -3,7 +3,7 @@ import { eq } from "drizzle-orm";
 import { addAdmin } from "../../../../src/domain/auth/administrators/admin.ts";
 import { loginAdmin } from "../../../../src/domain/auth/administrators/admin-login.ts";
 import { purgeResetTokens } from "../../../../src/domain/auth/administrators/admin-reset.ts";
-import { HOUR, MINUTE } from "../../../../src/shared/clock.ts";
+import { HOUR, MINUTE } from "../../../../src/shared/time/clock.ts";
 import { openDatabase } from "../../../../src/store/client.ts";
 import { loginLimits, resetTokens, sessions } from "../../../../src/store/schema-auth.ts";
 import { ADMIN_PASSWORD, createTestApp, type TestApp } from "../../../support/app.ts";

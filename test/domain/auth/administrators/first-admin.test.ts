@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createAdminProbe } from "../../../../src/domain/auth/administrators/first-admin.ts";
-import { MINUTE, SECOND } from "../../../../src/shared/clock.ts";
+import { MINUTE, SECOND } from "../../../../src/shared/time/clock.ts";
 import { admins } from "../../../../src/store/schema-auth.ts";
 import { createTestApp, type TestApp } from "../../../support/app.ts";
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import fc from "fast-check";
 import { CAPTCHA_TTL, openCaptcha, sameAnswer, sealCaptcha } from "../../../../src/domain/auth/codes/captcha.ts";
-import { shift } from "../../../../src/shared/clock.ts";
+import { shift } from "../../../../src/shared/time/clock.ts";
 
 const KEY = randomBytes(32);
 const NOW = new Date("2026-11-20T08:00:00.000Z");

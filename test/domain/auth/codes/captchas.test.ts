@@ -9,7 +9,7 @@ import {
 } from "../../../../src/domain/auth/codes/captchas.ts";
 import { sharedSecret } from "../../../../src/domain/auth/secrets.ts";
 import type { CaptchaMode } from "../../../../src/domain/operation/context.ts";
-import { HOUR, MINUTE } from "../../../../src/shared/clock.ts";
+import { HOUR, MINUTE } from "../../../../src/shared/time/clock.ts";
 import { secrets } from "../../../../src/store/schema.ts";
 import { usedCaptchas } from "../../../../src/store/schema-auth.ts";
 import { createTestApp, type TestApp } from "../../../support/app.ts";

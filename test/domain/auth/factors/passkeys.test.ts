@@ -4,7 +4,7 @@ import { addAdmin } from "../../../../src/domain/auth/administrators/admin.ts";
 import { removeAdmin, setAdminPassword } from "../../../../src/domain/auth/administrators/admin-changes.ts";
 import { purgeTickets } from "../../../../src/domain/auth/codes/tickets.ts";
 import { MAX_PASSKEYS } from "../../../../src/domain/auth/factors/passkeys.ts";
-import { HOUR, MINUTE } from "../../../../src/shared/clock.ts";
+import { HOUR, MINUTE } from "../../../../src/shared/time/clock.ts";
 import { passkeys, usedTickets } from "../../../../src/store/schema-passkeys.ts";
 import { ADMIN_PASSWORD, type Client, createTestApp, type TestApp } from "../../../support/app.ts";
 import {

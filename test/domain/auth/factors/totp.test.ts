@@ -3,7 +3,7 @@ import { eq } from "drizzle-orm";
 import { Secret, TOTP } from "otpauth";
 import { addAdmin } from "../../../../src/domain/auth/administrators/admin.ts";
 import { setAdminPassword } from "../../../../src/domain/auth/administrators/admin-changes.ts";
-import { HOUR, MINUTE } from "../../../../src/shared/clock.ts";
+import { HOUR, MINUTE } from "../../../../src/shared/time/clock.ts";
 import { totpSecrets } from "../../../../src/store/schema-passkeys.ts";
 import { ADMIN_PASSWORD, type Client, createTestApp, type TestApp } from "../../../support/app.ts";
 import { addPasskeyTo, PASSKEY_ORIGIN } from "../../../support/authenticator.ts";

@@ -11,7 +11,7 @@ import {
   verifyPasskey,
 } from "../../../../src/domain/auth/factors/webauthn.ts";
 import { silentLog } from "../../../../src/shared/log.ts";
-import { passkeyHost } from "../../../../src/shared/relying-party.ts";
+import { passkeyHost } from "../../../../src/shared/net/relying-party.ts";
 import { SITE } from "../../../support/letters.ts";
 import { vectors } from "../../../testdata/webauthn/vectors.json" with { type: "json" };
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { createRateLimits, type LimitKind, MAX_ADDRESSES } from "../../../../src/domain/auth/sessions/rate-limits.ts";
-import { type Clock, HOUR, MINUTE } from "../../../../src/shared/clock.ts";
 import { UamError } from "../../../../src/shared/errors.ts";
+import { type Clock, HOUR, MINUTE } from "../../../../src/shared/time/clock.ts";
 
 const TABLE: readonly (readonly [LimitKind, number, number])[] = [
   ["captcha", 30, MINUTE],

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { claimAt, emailOf, nameOf, roleOf } from "../../../../src/domain/auth/sso/claims.ts";
-import { ADMIN_NAME } from "../../../../src/shared/person.ts";
-import { parseRoleRule } from "../../../../src/shared/role-rules.ts";
+import { parseRoleRule } from "../../../../src/shared/product/role-rules.ts";
+import { ADMIN_NAME } from "../../../../src/shared/text/person.ts";
 
 const rules = (...texts: readonly string[]) => texts.map(parseRoleRule);
 

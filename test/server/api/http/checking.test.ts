@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import * as v from "valibot";
 import { listOf } from "../../../../src/contract/fields.ts";
 import { parseObject } from "../../../../src/server/api/http/body.ts";
-import { parseText } from "../../../../src/shared/text.ts";
+import { parseText } from "../../../../src/shared/text/text.ts";
 import { type Client, createTestApp, type TestApp } from "../../../support/app.ts";
 import { apiDocument } from "../../../support/openapi.ts";
 

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import * as v from "valibot";
 import { refuseMisspelled } from "../../../../src/server/api/http/misspelled.ts";
-import { nearMiss } from "../../../../src/shared/near-miss.ts";
+import { nearMiss } from "../../../../src/shared/text/near-miss.ts";
 import { type Client, createTestApp, type TestApp } from "../../../support/app.ts";
 import { apiDocument } from "../../../support/openapi.ts";
 

@@ -12,7 +12,7 @@ import { bunRuntime } from "../../../../src/runtime/bun.ts";
 import { API_ROOT, describeApi } from "../../../../src/server/api/app.ts";
 import { createOpenApiDocument } from "../../../../src/server/api/http/openapi.ts";
 import type { JsonSchema } from "../../../../src/server/api/http/openapi-schema.ts";
-import { KEY_TYPES } from "../../../../src/shared/ssh-key-types.ts";
+import { KEY_TYPES } from "../../../../src/shared/product/ssh-key-types.ts";
 import { type Client, createTestApp, type TestApp } from "../../../support/app.ts";
 import { apiDocument } from "../../../support/openapi.ts";
 

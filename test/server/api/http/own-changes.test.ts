@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { MOST_OWN_CHANGES } from "../../../../src/server/api/http/own-changes.ts";
 import { MOST_REFUSED } from "../../../../src/server/api/http/refused-changes.ts";
-import { MINUTE } from "../../../../src/shared/clock.ts";
+import { MINUTE } from "../../../../src/shared/time/clock.ts";
 import { type Client, createTestApp, loginUser, type TestApp } from "../../../support/app.ts";
 import { freshKey } from "../../../support/keys.ts";
 

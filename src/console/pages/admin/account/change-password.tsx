@@ -1,7 +1,7 @@
 /** Changes one's own password. */
 
 import { useState } from "preact/hooks";
-import { PASSWORD_MAX, PASSWORD_MIN } from "../../../../shared/password-length.ts";
+import { PASSWORD_MAX, PASSWORD_MIN } from "../../../../shared/product/password-length.ts";
 import { ApiFailure, api } from "../../../api.ts";
 import { accountTexts } from "../../../texts/admin-account.ts";
 import { useAction } from "../../../ui/action.ts";

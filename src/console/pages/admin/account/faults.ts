@@ -1,7 +1,7 @@
 /** What is wrong with a change of one's own password, as far as the page can see it. The most common passwords are the service's to know. */
 
-import { PASSWORD_MAX, PASSWORD_MIN } from "../../../../shared/password-length.ts";
-import { lengthOf } from "../../../../shared/text.ts";
+import { PASSWORD_MAX, PASSWORD_MIN } from "../../../../shared/product/password-length.ts";
+import { lengthOf } from "../../../../shared/text/text.ts";
 import type { accountTexts } from "../../../texts/admin-account.ts";
 
 export interface PasswordFaults {

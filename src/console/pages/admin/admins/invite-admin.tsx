@@ -1,8 +1,8 @@
 /** Invites an administrator: the service mails a link that sets the password. */
 
 import { useState } from "preact/hooks";
-import { ADMIN_NAME } from "../../../../shared/person.ts";
-import type { AdminRole } from "../../../../shared/statuses.ts";
+import type { AdminRole } from "../../../../shared/product/statuses.ts";
+import { ADMIN_NAME } from "../../../../shared/text/person.ts";
 import { api } from "../../../api.ts";
 import { forgetAnswers } from "../../../signed-in.tsx";
 import { adminsTexts } from "../../../texts/admin-admins.ts";

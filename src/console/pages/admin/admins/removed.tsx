@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
-import { PAGES } from "../../../../shared/pages.ts";
+import { PAGES } from "../../../../shared/product/pages.ts";
 import { type AnswerOf, api, searchOf } from "../../../api.ts";
 import { forgetAnswers } from "../../../signed-in.tsx";
 import { adminsTexts } from "../../../texts/admin-admins.ts";

@@ -1,6 +1,6 @@
 /** Which role an administrator has, with what it may do. */
 
-import { ADMIN_ROLES, type AdminRole } from "../../../../shared/statuses.ts";
+import { ADMIN_ROLES, type AdminRole } from "../../../../shared/product/statuses.ts";
 import { adminsTexts } from "../../../texts/admin-admins.ts";
 import { roleTexts } from "../../../texts/admin-roles.ts";
 import { Select } from "../../../ui/field.tsx";

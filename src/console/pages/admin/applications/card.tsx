@@ -1,7 +1,7 @@
 /** One application: who asks, for what, why, and what became of it. */
 
-import { hostAccountOf } from "../../../../shared/account-name.ts";
-import { userPage } from "../../../../shared/pages.ts";
+import { userPage } from "../../../../shared/product/pages.ts";
+import { hostAccountOf } from "../../../../shared/text/account-name.ts";
 import { maySee } from "../../../roles.ts";
 import { applicationTexts } from "../../../texts/admin-applications.ts";
 import { common } from "../../../texts/common.ts";

@@ -2,8 +2,8 @@
 
 import { useQuery } from "@tanstack/preact-query";
 import { useState } from "preact/hooks";
-import { hostAccountOf } from "../../../../shared/account-name.ts";
-import { DAY } from "../../../../shared/clock.ts";
+import { hostAccountOf } from "../../../../shared/text/account-name.ts";
+import { DAY } from "../../../../shared/time/clock.ts";
 import { type AnswerOf, ApiFailure, api } from "../../../api.ts";
 import { maySee } from "../../../roles.ts";
 import { forgetAnswers } from "../../../signed-in.tsx";

@@ -1,6 +1,6 @@
 /** Which applications are shown, as the address says it. */
 
-import { PAGES } from "../../../../shared/pages.ts";
+import { PAGES } from "../../../../shared/product/pages.ts";
 import { searchOf } from "../../../api.ts";
 import { pageOf } from "../../../ui/page-number.ts";
 

@@ -1,6 +1,6 @@
 /** Which records are looked for: in the address, as query parameters of the API; in the form, as fields. */
 
-import { PAGES } from "../../../../shared/pages.ts";
+import { PAGES } from "../../../../shared/product/pages.ts";
 import { searchOf } from "../../../api.ts";
 
 /** The filters by their names in the API and in the address. */

@@ -1,6 +1,6 @@
 /** The applications that wait for a decision. */
 
-import { PAGES } from "../../../../shared/pages.ts";
+import { PAGES } from "../../../../shared/product/pages.ts";
 import { type AnswerOf, searchOf } from "../../../api.ts";
 import { mayChange } from "../../../roles.ts";
 import { dashboardTexts } from "../../../texts/admin-dashboard.ts";

@@ -1,7 +1,7 @@
 /** Whose access ends within the next 30 days. */
 
 import type { UseQueryResult } from "@tanstack/preact-query";
-import { PAGES, userPage } from "../../../../shared/pages.ts";
+import { PAGES, userPage } from "../../../../shared/product/pages.ts";
 import { type AnswerOf, searchOf } from "../../../api.ts";
 import { maySee } from "../../../roles.ts";
 import { dashboardTexts } from "../../../texts/admin-dashboard.ts";

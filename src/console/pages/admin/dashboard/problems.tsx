@@ -1,7 +1,7 @@
 /** What is wrong on the host: access that is not yet taken away, and what had to be repaired. */
 
-import { PAGES, userPage } from "../../../../shared/pages.ts";
-import { HOST_STATUSES } from "../../../../shared/statuses.ts";
+import { PAGES, userPage } from "../../../../shared/product/pages.ts";
+import { HOST_STATUSES } from "../../../../shared/product/statuses.ts";
 import { type AnswerOf, searchOf } from "../../../api.ts";
 import { mayChange, maySee } from "../../../roles.ts";
 import { dashboardTexts } from "../../../texts/admin-dashboard.ts";

@@ -1,9 +1,9 @@
 /** Makes a token for a machine. */
 
 import { useState } from "preact/hooks";
-import { includesRole } from "../../../../shared/role-order.ts";
-import { ADMIN_ROLES, type AdminRole } from "../../../../shared/statuses.ts";
-import { MAX_TOKEN_DAYS } from "../../../../shared/token-limits.ts";
+import { includesRole } from "../../../../shared/product/role-order.ts";
+import { ADMIN_ROLES, type AdminRole } from "../../../../shared/product/statuses.ts";
+import { MAX_TOKEN_DAYS } from "../../../../shared/product/token-limits.ts";
 import { type AnswerOf, api } from "../../../api.ts";
 import { forgetAnswers } from "../../../signed-in.tsx";
 import { roleTexts } from "../../../texts/admin-roles.ts";

@@ -1,6 +1,6 @@
 /** A token as it was typed, and what is wrong with it. */
 
-import { MAX_TOKEN_DAYS, MAX_TOKEN_NAME } from "../../../../shared/token-limits.ts";
+import { MAX_TOKEN_DAYS, MAX_TOKEN_NAME } from "../../../../shared/product/token-limits.ts";
 
 /** The days that the text says; undefined for what a token cannot have. */
 export function tokenDays(text: string): number | undefined {

@@ -1,7 +1,7 @@
 /** Changing what is known of a user; only what was changed is sent. */
 
 import { useState } from "preact/hooks";
-import { isEmail } from "../../../../shared/person.ts";
+import { isEmail } from "../../../../shared/text/person.ts";
 import { api } from "../../../api.ts";
 import { userTexts } from "../../../texts/admin-user.ts";
 import { Area, Input } from "../../../ui/field.tsx";

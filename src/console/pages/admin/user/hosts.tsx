@@ -1,6 +1,6 @@
 /** Where a user has an account, and how far each host is with it; nothing where there is only the service's own host. */
 
-import { PAGES } from "../../../../shared/pages.ts";
+import { PAGES } from "../../../../shared/product/pages.ts";
 import { type AnswerOf, searchOf } from "../../../api.ts";
 import { mayChange } from "../../../roles.ts";
 import { userHostTexts as texts } from "../../../texts/admin-user-hosts.ts";

@@ -1,6 +1,6 @@
 /** The newest of what the audit log has about a user, deleted or not. */
 
-import { PAGES } from "../../../../shared/pages.ts";
+import { PAGES } from "../../../../shared/product/pages.ts";
 import { searchOf } from "../../../api.ts";
 import { userTexts } from "../../../texts/admin-user.ts";
 import { Section } from "../../../ui/page.tsx";

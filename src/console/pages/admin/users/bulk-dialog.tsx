@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { userPage } from "../../../../shared/pages.ts";
+import { userPage } from "../../../../shared/product/pages.ts";
 import { forgetAnswers } from "../../../signed-in.tsx";
 import { userListTexts } from "../../../texts/admin-users.ts";
 import { common } from "../../../texts/common.ts";

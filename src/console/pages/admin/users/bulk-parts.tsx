@@ -1,7 +1,7 @@
 /** What a change to several users would come to, and for whom it cannot be made. */
 
 import { useEffect, useRef } from "preact/hooks";
-import { userPage } from "../../../../shared/pages.ts";
+import { userPage } from "../../../../shared/product/pages.ts";
 import { userListTexts } from "../../../texts/admin-users.ts";
 import { common } from "../../../texts/common.ts";
 import { Button } from "../../../ui/button.tsx";

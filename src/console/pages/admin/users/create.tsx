@@ -2,10 +2,10 @@
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { ACCOUNT_PREFIX, hostAccountOf, USERNAME } from "../../../../shared/account-name.ts";
-import { DAY } from "../../../../shared/clock.ts";
-import { userPage } from "../../../../shared/pages.ts";
-import { isEmail } from "../../../../shared/person.ts";
+import { userPage } from "../../../../shared/product/pages.ts";
+import { ACCOUNT_PREFIX, hostAccountOf, USERNAME } from "../../../../shared/text/account-name.ts";
+import { isEmail } from "../../../../shared/text/person.ts";
+import { DAY } from "../../../../shared/time/clock.ts";
 import { api } from "../../../api.ts";
 import { forgetAnswers } from "../../../signed-in.tsx";
 import { userListTexts } from "../../../texts/admin-users.ts";

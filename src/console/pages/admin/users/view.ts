@@ -1,7 +1,7 @@
 /** Which users are shown, as the address says it. */
 
-import { PAGES } from "../../../../shared/pages.ts";
-import { USER_STATUSES } from "../../../../shared/statuses.ts";
+import { PAGES } from "../../../../shared/product/pages.ts";
+import { USER_STATUSES } from "../../../../shared/product/statuses.ts";
 import { type QueryOf, searchOf } from "../../../api.ts";
 import { pageOf } from "../../../ui/page-number.ts";
 

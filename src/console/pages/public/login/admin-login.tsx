@@ -1,7 +1,7 @@
 /** An administrator's login: name and password, with a second step for those who have one; or a passkey and nothing else. */
 
 import { useState } from "preact/hooks";
-import { PAGES } from "../../../../shared/pages.ts";
+import { PAGES } from "../../../../shared/product/pages.ts";
 import { type AnswerOf, ApiFailure, api } from "../../../api.ts";
 import { hasPasskeys, usePasskey } from "../../../passkey.ts";
 import type { Principal } from "../../../session.tsx";

@@ -1,7 +1,7 @@
 /** Single sign-on: the way to the provider, the way back, and what the service says where it did not work. */
 
 import { useEffect, useState } from "preact/hooks";
-import type { SsoOutcome } from "../../../../shared/sso-outcomes.ts";
+import type { SsoOutcome } from "../../../../shared/product/sso-outcomes.ts";
 import { api, searchOf } from "../../../api.ts";
 import { CHOSEN_LOGIN, type Principal } from "../../../session.tsx";
 import { publicTexts } from "../../../texts/public.ts";

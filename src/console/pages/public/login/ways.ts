@@ -1,7 +1,7 @@
 /** Which of the two logins, and where it leads: kept in the address, so that it can be sent to somebody. */
 
-import { USERNAME, withoutPrefix } from "../../../../shared/account-name.ts";
-import { isPage, PAGES } from "../../../../shared/pages.ts";
+import { isPage, PAGES } from "../../../../shared/product/pages.ts";
+import { USERNAME, withoutPrefix } from "../../../../shared/text/account-name.ts";
 import { searchOf } from "../../../api.ts";
 import { homeOf } from "../../../navigation.ts";
 

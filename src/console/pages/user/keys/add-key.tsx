@@ -1,7 +1,7 @@
 /** Adding a key: it is read here first, shown with what will happen, sent, and then compared with what the service read. */
 
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { PAGES } from "../../../../shared/pages.ts";
+import { PAGES } from "../../../../shared/product/pages.ts";
 import { api } from "../../../api.ts";
 import type { PrivateFormat } from "../../../keys/fault.ts";
 import { MAX_NAME, nameFromComment } from "../../../keys/key-name.ts";

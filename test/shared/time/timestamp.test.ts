@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { parseRangeStart, parseTimestamp } from "../../src/shared/timestamp.ts";
+import { parseRangeStart, parseTimestamp } from "../../../src/shared/time/timestamp.ts";
 
 describe("parseTimestamp()", () => {
   test.each([

@@ -5,11 +5,11 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { FAULT_POINTS, FAULT_VARIABLE, type Fault } from "../../src/shared/fault-point.ts";
-import { codeOf, readSource } from "../structure/source.ts";
-import { programs } from "../support/programs.ts";
-import { BINARY } from "../support/service.ts";
-import { until } from "../support/until.ts";
+import { FAULT_POINTS, FAULT_VARIABLE, type Fault } from "../../../src/shared/work/fault-point.ts";
+import { codeOf, readSource } from "../../structure/source.ts";
+import { programs } from "../../support/programs.ts";
+import { BINARY } from "../../support/service.ts";
+import { until } from "../../support/until.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "uam-fault-"));
 const file = join(directory, "fault");
@@ -21,7 +21,7 @@ function pass(fault: Fault | undefined, program: readonly string[] = [process.ex
   rmSync(file, { force: true });
   if (fault !== undefined) writeFileSync(file, JSON.stringify(fault));
   const script = join(directory, "script.ts");
-  const module = join(import.meta.dir, "../../src/shared/fault-point.ts");
+  const module = join(import.meta.dir, "../../../src/shared/work/fault-point.ts");
   writeFileSync(
     script,
     `import { faultPoint } from ${JSON.stringify(module)};
@@ -76,7 +76,7 @@ describe.each([
 describe("FAULT_POINTS", () => {
   test("are the places in src, and no other", () => {
     const calls = [...readSource()]
-      .filter(([path]) => path !== "shared/fault-point.ts" && !path.startsWith("build/"))
+      .filter(([path]) => path !== "shared/work/fault-point.ts" && !path.startsWith("build/"))
       .flatMap(([, text]) => [...codeOf(text).matchAll(/\bfaultPoint\("([^"]+)"\)/g)].map((match) => match[1] ?? ""));
     expect([...new Set(calls)].sort()).toEqual([...FAULT_POINTS].sort());
   });

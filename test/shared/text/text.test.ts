@@ -6,7 +6,7 @@ import {
   parseText,
   replaceUnprintable,
   requireText,
-} from "../../src/shared/text.ts";
+} from "../../../src/shared/text/text.ts";
 
 describe("parseText()", () => {
   test.each([

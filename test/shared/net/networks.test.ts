@@ -10,7 +10,7 @@ import {
   MAX_NETWORKS,
   outsideOf,
   parseNetworks,
-} from "../../src/shared/networks.ts";
+} from "../../../src/shared/net/networks.ts";
 
 describe("parseNetworks", () => {
   test.each([

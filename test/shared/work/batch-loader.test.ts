@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { gathered } from "../../src/shared/gather.ts";
+import { gathered } from "../../../src/shared/work/batch-loader.ts";
 
 interface Row {
   readonly owner: number;

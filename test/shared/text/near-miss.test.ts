@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { nearMiss } from "../../src/shared/near-miss.ts";
-import { processorTime } from "../support/hang.ts";
+import { nearMiss } from "../../../src/shared/text/near-miss.ts";
+import { processorTime } from "../../support/hang.ts";
 
 const FIELDS = ["username", "email", "supervisor", "purpose", "ttl_days", "status", "page", "page_size"];
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { setImmediate } from "node:timers/promises";
-import { createGate, createSlots } from "../../src/shared/bounded.ts";
+import { createGate, createSlots } from "../../../src/shared/work/bounded.ts";
 
 describe("createGate", () => {
   test("createGate() never runs more than it may, and keeps the order", async () => {

@@ -2,7 +2,7 @@
 
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
-import { UamError } from "./errors.ts";
+import { UamError } from "../errors.ts";
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Range = readonly [network: Address, prefix: number];

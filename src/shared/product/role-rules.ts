@@ -1,6 +1,6 @@
 /** Which claims of single sign-on make which role: the rules of UAM_OIDC_ROLES, as text and parsed. */
 
-import { UamError } from "./errors.ts";
+import { UamError } from "../errors.ts";
 import { ADMIN_ROLES, type AdminRole } from "./statuses.ts";
 
 /** Whoever has that value of that claim has the role. */

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { PROJECT } from "../../src/build/packages.ts";
-import { STATUS } from "../../src/server/api/http/errors.ts";
-import { DEFAULT_REASONS, UamError } from "../../src/shared/errors.ts";
-import { REASONS } from "../../src/shared/reasons.ts";
+import { PROJECT } from "../../../src/build/packages.ts";
+import { STATUS } from "../../../src/server/api/http/errors.ts";
+import { DEFAULT_REASONS, UamError } from "../../../src/shared/errors.ts";
+import { REASONS } from "../../../src/shared/product/reasons.ts";
 
 describe("REASONS", () => {
   test("are names of an area and what happened there, each with a sentence", () => {
@@ -17,7 +17,7 @@ describe("REASONS", () => {
   test("are each given somewhere: none is documented that nothing says", () => {
     const source = join(PROJECT, "src");
     const files = readdirSync(source, { recursive: true, encoding: "utf8" });
-    const texts = files.filter((name) => name.endsWith(".ts") && name !== "shared/reasons.ts");
+    const texts = files.filter((name) => name.endsWith(".ts") && name !== "shared/product/reasons.ts");
     const all = texts.map((name) => readFileSync(join(source, name), "utf8")).join("\n");
     const defaults: readonly string[] = Object.values(DEFAULT_REASONS);
     const silent = Object.keys(REASONS).filter((name) => !all.includes(`"${name}"`) && !defaults.includes(name));

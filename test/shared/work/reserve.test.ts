@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { closeSync, mkdirSync, mkdtempSync, openSync, readdirSync, rmSync, statSync, truncateSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { bunRuntime } from "../../src/runtime/bun.ts";
+import { bunRuntime } from "../../../src/runtime/bun.ts";
 import {
   openReserve,
   RESERVE_SIZE,
@@ -11,7 +11,7 @@ import {
   releaseReserve,
   reserveIn,
   reserveLeft,
-} from "../../src/shared/reserve.ts";
+} from "../../../src/shared/work/reserve.ts";
 
 const { allocate } = bunRuntime.openKernel();
 const MEGABYTE = 1024 * 1024;

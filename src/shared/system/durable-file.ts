@@ -13,7 +13,7 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname } from "node:path";
-import { faultPoint } from "./fault-point.ts";
+import { faultPoint } from "../work/fault-point.ts";
 
 /**
  * Puts the text at `path` by a rename, synced, for the owner of its directory: root writes what a service reads that runs as

@@ -1,8 +1,8 @@
 /** Leases as texts: how long a host stays open without the service. Kept in milliseconds, 0 for without end. */
 
+import { UamError } from "../errors.ts";
 import { DAY, HOUR, MINUTE } from "./clock.ts";
 import { formatDuration, parseDuration } from "./duration.ts";
-import { UamError } from "./errors.ts";
 
 /** Of a host for which neither it nor any of its groups says another. */
 export const DEFAULT_LEASE = 4 * HOUR;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { isIP } from "node:net";
 import fc from "fast-check";
-import { clientAddress, parseTrustedProxies } from "../../src/shared/client-address.ts";
+import { clientAddress, parseTrustedProxies } from "../../../src/shared/net/client-address.ts";
 
 const NONE = parseTrustedProxies([]);
 const LAN = parseTrustedProxies(["10.0.0.0/8", "::1", "fd00::/8", "unix"]);

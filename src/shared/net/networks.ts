@@ -1,6 +1,6 @@
 /** Networks in CIDR notation: read, written canonically, and compared as the sets of addresses that they are. */
 
-import { UamError } from "./errors.ts";
+import { UamError } from "../errors.ts";
 
 /** How many networks one list may have. */
 export const MAX_NETWORKS = 32;

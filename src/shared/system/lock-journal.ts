@@ -5,8 +5,8 @@
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Log } from "../log.ts";
 import { removeDurably, writeDurably } from "./durable-file.ts";
-import type { Log } from "./log.ts";
 
 /** One account that was shut. */
 export interface LockEntry {

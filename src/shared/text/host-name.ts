@@ -1,6 +1,6 @@
 /** How hosts and their groups are named. */
 
-import { UamError } from "./errors.ts";
+import { UamError } from "../errors.ts";
 
 /** Lower-case letters, digits, and dots, dashes and underscores between them; as long as a host name may be. */
 export const HOST_NAME = /^[a-z0-9](?:[a-z0-9._-]{0,61}[a-z0-9])?$/;

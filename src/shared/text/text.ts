@@ -1,6 +1,6 @@
 /** What may be in a text that a person typed. Never used for passwords, which are taken as they are. */
 
-import { UamError } from "./errors.ts";
+import { UamError } from "../errors.ts";
 
 /** Control characters, and the separators that break a line like one. */
 const CONTROL = /[\p{Cc}\p{Zl}\p{Zp}]/u;

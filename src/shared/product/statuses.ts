@@ -11,7 +11,7 @@ export const APPROVAL_KINDS = ["access", "extension"] as const;
  */
 export const CLOSING_KINDS = ["shut", "remove", "revoke", "narrow", "leave"] as const;
 
-/** What an administrator may do; shared/roles.ts says which of them may do what. */
+/** What an administrator may do; shared/product/roles.ts says which of them may do what. */
 export const ADMIN_ROLES = ["owner", "operator", "reviewer", "auditor"] as const;
 
 export type AdminRole = (typeof ADMIN_ROLES)[number];

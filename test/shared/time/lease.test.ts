@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { DAY, HOUR, MINUTE } from "../../src/shared/clock.ts";
-import { DEFAULT_LEASE, formatLease, leaseInForce, parseLease } from "../../src/shared/lease.ts";
+import { DAY, HOUR, MINUTE } from "../../../src/shared/time/clock.ts";
+import { DEFAULT_LEASE, formatLease, leaseInForce, parseLease } from "../../../src/shared/time/lease.ts";
 
 describe("parseLease()", () => {
   test.each([

@@ -1,6 +1,6 @@
 /** RFC 3339 timestamps, in and out. */
 
-import { UamError } from "./errors.ts";
+import { UamError } from "../errors.ts";
 
 const PATTERN = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(\.\d+)?(?:([Zz])|([+-])(\d\d):(\d\d))$/;
 

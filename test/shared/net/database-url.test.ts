@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { choosesNode, databaseUrlFault, parseDatabaseUrl } from "../../src/shared/database-url.ts";
+import { choosesNode, databaseUrlFault, parseDatabaseUrl } from "../../../src/shared/net/database-url.ts";
 
 const node = (host: string, port = 5432) => ({ host, port });
 

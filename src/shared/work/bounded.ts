@@ -1,7 +1,7 @@
 /** A bounded number of costly things at a time, a bounded queue behind them, and a refusal beyond that. */
 
 import pLimit from "p-limit";
-import { UamError } from "./errors.ts";
+import { UamError } from "../errors.ts";
 
 export interface Bounds {
   /** Tasks that run at the same time; at least 1. */

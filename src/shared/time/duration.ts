@@ -1,7 +1,7 @@
 /** Durations as text: `90d`, `1d12h`, `2160h`, `720h0m0s`. Kept in milliseconds. */
 
+import { UamError } from "../errors.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "./clock.ts";
-import { UamError } from "./errors.ts";
 
 /** The longest time that an account is given at once, or kept after its expiry, in days. */
 export const MAX_DAYS = 3650;
