@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { type AuditRecord, linesOf, sentenceOf } from "../../src/console/pages/admin/audit/sentence.ts";
-import { actionTexts } from "../../src/console/texts/admin-actions.ts";
+import { actionTexts } from "../../src/console/texts/admin/actions.ts";
 import { isolated } from "../../src/console/ui/isolated.ts";
 import { AUDIT_ACTIONS } from "../../src/shared/product/audit-actions.ts";
 

@@ -5,7 +5,7 @@ import { leaseIn, nameIn } from "../../src/console/pages/hosts/lease-text.ts";
 import { stateOf } from "../../src/console/pages/hosts/state.ts";
 import { addressOfHosts, askOf, isAll, readHostsView } from "../../src/console/pages/hosts/view.ts";
 import { maySee, rolesThatSee } from "../../src/console/roles.ts";
-import { hostTexts } from "../../src/console/texts/hosts.ts";
+import { hostTexts } from "../../src/console/texts/hosts/hosts.ts";
 import { hostsSentence, withHosts } from "../../src/console/ui/confirmed.ts";
 
 /** Noon today where the reader is: the same day for some hours to come. */

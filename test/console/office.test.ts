@@ -4,8 +4,8 @@ import { describe, expect, test } from "bun:test";
 import { byWeek, datesBetween, labelsFor, marks, startOf } from "../../src/console/charts/series.ts";
 import { passwordFaults } from "../../src/console/pages/admin/account/faults.ts";
 import { durationWords, isDuration } from "../../src/console/pages/admin/settings/duration.ts";
-import { accountTexts } from "../../src/console/texts/admin-account.ts";
-import { settingsTexts } from "../../src/console/texts/admin-settings.ts";
+import { accountTexts } from "../../src/console/texts/admin/account.ts";
+import { settingsTexts } from "../../src/console/texts/admin/settings.ts";
 import { DAY } from "../../src/shared/time/clock.ts";
 
 const dateOf = (time: number) => new Date(time).toISOString().slice(0, 10);

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { readConfig } from "../../../src/config/config.ts";
 import { nameFromComment } from "../../../src/console/keys/key-name.ts";
 import { type PublicKey, readPublicKey } from "../../../src/console/keys/public-key.ts";
-import { faultAdvice, faultSentence, PRIVATE_ADVICE } from "../../../src/console/texts/user-key-faults.ts";
+import { faultAdvice, faultSentence, PRIVATE_ADVICE } from "../../../src/console/texts/user/key-faults.ts";
 import { parsePublicKey } from "../../../src/domain/keys/public-key.ts";
 import { KEY_TYPES } from "../../../src/shared/product/ssh-key-types.ts";
 import { keyVectors } from "../../support/key-vectors.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { readPublicKey } from "../../../src/console/keys/public-key.ts";
-import { faultSentence } from "../../../src/console/texts/user-key-faults.ts";
+import { faultSentence } from "../../../src/console/texts/user/key-faults.ts";
 import { parsePublicKey } from "../../../src/domain/keys/public-key.ts";
 import { readAuthorizedKeys } from "../../../src/host/key-file/authorized-keys.ts";
 import { KEY_TYPES } from "../../../src/shared/product/ssh-key-types.ts";

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { mayChange } from "../../roles.ts";
 import { signedIn } from "../../signed-in.tsx";
-import { applicationTexts } from "../../texts/admin-applications.ts";
+import { applicationTexts } from "../../texts/admin/applications.ts";
 import { Select } from "../../ui/field.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Loaded, useApi, WATCHED } from "../../use-api.tsx";

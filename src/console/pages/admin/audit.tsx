@@ -4,7 +4,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import type { Ask } from "../../api.ts";
 import { signedIn } from "../../signed-in.tsx";
-import { auditTexts as texts } from "../../texts/admin-audit.ts";
+import { auditTexts as texts } from "../../texts/admin/audit.ts";
 import { announce } from "../../ui/announce.tsx";
 import { Copyable } from "../../ui/copy.tsx";
 import { Page, Section } from "../../ui/page.tsx";

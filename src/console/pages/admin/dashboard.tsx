@@ -4,7 +4,7 @@ import { PAGES } from "../../../shared/product/pages.ts";
 import { type AnswerOf, searchOf } from "../../api.ts";
 import { maySee } from "../../roles.ts";
 import { signedIn } from "../../signed-in.tsx";
-import { dashboardTexts } from "../../texts/admin-dashboard.ts";
+import { dashboardTexts } from "../../texts/admin/dashboard.ts";
 import { number } from "../../texts/language.ts";
 import { Page } from "../../ui/page.tsx";
 import { Loaded, useApi, WATCHED } from "../../use-api.tsx";

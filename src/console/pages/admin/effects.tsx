@@ -1,7 +1,7 @@
 /** What would happen, before it does. */
 
 import type { ComponentChildren } from "preact";
-import { effectTexts } from "../../texts/admin-user.ts";
+import { effectTexts } from "../../texts/admin/user.ts";
 import { moment } from "../../ui/clock.ts";
 import { Typed } from "../../ui/typed.tsx";
 import type { UserPreview } from "./change.ts";

@@ -4,7 +4,7 @@ import type { ComponentType } from "preact";
 import type { AdminRole } from "../../../shared/product/statuses.ts";
 import { type Area, mayChange, maySee, rolesThatSee } from "../../roles.ts";
 import { useSession } from "../../session.tsx";
-import { roleTexts } from "../../texts/admin-roles.ts";
+import { roleTexts } from "../../texts/admin/roles.ts";
 import { Notice } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
 

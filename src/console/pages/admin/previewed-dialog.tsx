@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/preact-query";
 import type { ComponentChildren } from "preact";
 import type { AnswerOf } from "../../api.ts";
 import { forgetAnswers } from "../../signed-in.tsx";
-import { effectTexts } from "../../texts/admin-user.ts";
+import { effectTexts } from "../../texts/admin/user.ts";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { Failure } from "../../ui/notice.tsx";

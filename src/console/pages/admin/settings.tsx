@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import type { AnswerOf } from "../../api.ts";
 import { mayChange } from "../../roles.ts";
 import { signedIn } from "../../signed-in.tsx";
-import { settingsTexts as texts } from "../../texts/admin-settings.ts";
+import { settingsTexts as texts } from "../../texts/admin/settings.ts";
 import { Button } from "../../ui/button.tsx";
 import { moment, relative, useNow } from "../../ui/clock.ts";
 import { Notice } from "../../ui/notice.tsx";

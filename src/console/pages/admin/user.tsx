@@ -4,7 +4,7 @@ import { useRoute } from "preact-iso";
 import { ApiFailure } from "../../api.ts";
 import { mayChange, maySee } from "../../roles.ts";
 import { forgetAnswers, signedIn } from "../../signed-in.tsx";
-import { userTexts } from "../../texts/admin-user.ts";
+import { userTexts } from "../../texts/admin/user.ts";
 import { networkTexts } from "../../texts/networks.ts";
 import { Button } from "../../ui/button.tsx";
 import { Page } from "../../ui/page.tsx";

@@ -5,7 +5,7 @@ import { useLocation } from "preact-iso";
 import { PAGES, userPage } from "../../../shared/product/pages.ts";
 import { mayChange } from "../../roles.ts";
 import { signedIn } from "../../signed-in.tsx";
-import { userListTexts } from "../../texts/admin-users.ts";
+import { userListTexts } from "../../texts/admin/users.ts";
 import { common } from "../../texts/common.ts";
 import { Button } from "../../ui/button.tsx";
 import { Page } from "../../ui/page.tsx";

@@ -5,7 +5,7 @@ import { PAGES } from "../../../shared/product/pages.ts";
 import { searchOf } from "../../api.ts";
 import { mayChange } from "../../roles.ts";
 import { signedIn } from "../../signed-in.tsx";
-import { webhooksTexts as texts } from "../../texts/admin-webhooks.ts";
+import { webhooksTexts as texts } from "../../texts/admin/webhooks.ts";
 import { Button } from "../../ui/button.tsx";
 import { isolated } from "../../ui/isolated.ts";
 import { Page } from "../../ui/page.tsx";

@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { type AnswerOf, api } from "../../api.ts";
-import { hostTexts } from "../../texts/hosts.ts";
+import { hostTexts } from "../../texts/hosts/hosts.ts";
 import { Input, Select } from "../../ui/field.tsx";
 import { Failure } from "../../ui/notice.tsx";
 import { useApi } from "../../use-api.tsx";

@@ -3,8 +3,8 @@
 import { useState } from "preact/hooks";
 import { NO_LEASE } from "../../../shared/time/lease.ts";
 import { api } from "../../api.ts";
-import { oneHostTexts } from "../../texts/host.ts";
-import { hostTexts } from "../../texts/hosts.ts";
+import { oneHostTexts } from "../../texts/hosts/host.ts";
+import { hostTexts } from "../../texts/hosts/hosts.ts";
 import { useAction } from "../../ui/action.ts";
 import { Input, Select } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";

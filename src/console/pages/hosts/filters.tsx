@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
-import { hostTexts } from "../../texts/hosts.ts";
+import { hostTexts } from "../../texts/hosts/hosts.ts";
 import { Input, Select } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
 import { useTyped } from "../../ui/use-typed.ts";

@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { api, type BodyOf } from "../../api.ts";
-import { groupTexts as texts } from "../../texts/host-groups.ts";
+import { groupTexts as texts } from "../../texts/hosts/host-groups.ts";
 import { Area, Input } from "../../ui/field.tsx";
 import type { DialogProps } from "../../ui/use-dialog.ts";
 import { namesIn } from "../admin/names.ts";

@@ -1,7 +1,7 @@
 /** What is known of a host. */
 
-import { oneHostTexts } from "../../texts/host.ts";
-import { hostTexts } from "../../texts/hosts.ts";
+import { oneHostTexts } from "../../texts/hosts/host.ts";
+import { hostTexts } from "../../texts/hosts/hosts.ts";
 import { moment } from "../../ui/clock.ts";
 import { Time } from "../../ui/time.tsx";
 import { HostStatus } from "./host-state.tsx";

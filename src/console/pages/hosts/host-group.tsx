@@ -5,7 +5,7 @@ import { PAGES } from "../../../shared/product/pages.ts";
 import { ApiFailure } from "../../api.ts";
 import { mayChange } from "../../roles.ts";
 import { forgetAnswers, signedIn } from "../../signed-in.tsx";
-import { groupTexts as texts } from "../../texts/host-groups.ts";
+import { groupTexts as texts } from "../../texts/hosts/host-groups.ts";
 import { Button } from "../../ui/button.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Time } from "../../ui/time.tsx";

@@ -1,8 +1,8 @@
 /** In which state a host is: as the service says, and shut where its lease has ended. */
 
 import { common } from "../../texts/common.ts";
-import type { HostState } from "../../texts/hosts.ts";
-import { hostTexts } from "../../texts/hosts.ts";
+import type { HostState } from "../../texts/hosts/hosts.ts";
+import { hostTexts } from "../../texts/hosts/hosts.ts";
 import { useNow } from "../../ui/clock.ts";
 import { Time } from "../../ui/time.tsx";
 import { type Leased, stateOf } from "./state.ts";

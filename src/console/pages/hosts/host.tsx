@@ -4,7 +4,7 @@ import { useRoute } from "preact-iso";
 import { ApiFailure } from "../../api.ts";
 import { mayChange } from "../../roles.ts";
 import { forgetAnswers, signedIn } from "../../signed-in.tsx";
-import { oneHostTexts as texts } from "../../texts/host.ts";
+import { oneHostTexts as texts } from "../../texts/hosts/host.ts";
 import { Button } from "../../ui/button.tsx";
 import { Page } from "../../ui/page.tsx";
 import { useDialog } from "../../ui/use-dialog.ts";

@@ -6,7 +6,7 @@ import { hostPage, PAGES } from "../../../shared/product/pages.ts";
 import { mayChange } from "../../roles.ts";
 import { signedIn } from "../../signed-in.tsx";
 import { common } from "../../texts/common.ts";
-import { hostTexts as texts } from "../../texts/hosts.ts";
+import { hostTexts as texts } from "../../texts/hosts/hosts.ts";
 import { Button } from "../../ui/button.tsx";
 import { Page } from "../../ui/page.tsx";
 import { type Column, Pager, Table } from "../../ui/table.tsx";

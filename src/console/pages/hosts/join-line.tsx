@@ -3,7 +3,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import { hostPage } from "../../../shared/product/pages.ts";
 import { forgetAnswers } from "../../signed-in.tsx";
-import { hostTexts } from "../../texts/hosts.ts";
+import { hostTexts } from "../../texts/hosts/hosts.ts";
 import { announce } from "../../ui/announce.tsx";
 import { Button } from "../../ui/button.tsx";
 import { clockTime, useNow } from "../../ui/clock.ts";

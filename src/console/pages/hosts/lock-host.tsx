@@ -1,7 +1,7 @@
 /** Shuts a host as a whole, or opens it again: what will happen, then the confirmation. */
 
 import { api } from "../../api.ts";
-import { oneHostTexts } from "../../texts/host.ts";
+import { oneHostTexts } from "../../texts/hosts/host.ts";
 import { clockTime } from "../../ui/clock.ts";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import type { DialogProps } from "../../ui/use-dialog.ts";

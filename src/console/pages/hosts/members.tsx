@@ -4,7 +4,7 @@ import { useLocation } from "preact-iso";
 import { hostGroupPage, hostPage } from "../../../shared/product/pages.ts";
 import { searchOf } from "../../api.ts";
 import { mayChange } from "../../roles.ts";
-import { groupTexts } from "../../texts/host-groups.ts";
+import { groupTexts } from "../../texts/hosts/host-groups.ts";
 import { Button } from "../../ui/button.tsx";
 import { Section } from "../../ui/page.tsx";
 import { pageOf } from "../../ui/page-number.ts";

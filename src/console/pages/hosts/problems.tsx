@@ -1,7 +1,7 @@
 /** What is wrong with a host, since when, and what to do about it. */
 
-import { oneHostTexts } from "../../texts/host.ts";
-import { hostTexts } from "../../texts/hosts.ts";
+import { oneHostTexts } from "../../texts/hosts/host.ts";
+import { hostTexts } from "../../texts/hosts/hosts.ts";
 import { Section } from "../../ui/page.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";

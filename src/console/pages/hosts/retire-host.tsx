@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { api } from "../../api.ts";
-import { oneHostTexts } from "../../texts/host.ts";
+import { oneHostTexts } from "../../texts/hosts/host.ts";
 import { moment } from "../../ui/clock.ts";
 import { Input } from "../../ui/field.tsx";
 import type { DialogProps } from "../../ui/use-dialog.ts";

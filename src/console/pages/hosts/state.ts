@@ -1,7 +1,7 @@
 /** A host as the service shows one, and what its state comes to. */
 
 import type { AnswerOf } from "../../api.ts";
-import type { HostState } from "../../texts/hosts.ts";
+import type { HostState } from "../../texts/hosts/hosts.ts";
 
 export type HostRecord = AnswerOf<"GET /hosts">["items"][number];
 export type HostDetail = AnswerOf<"GET /hosts/:id">;

@@ -3,7 +3,7 @@
 import { useLocation } from "preact-iso";
 import { PAGES } from "../../../shared/product/pages.ts";
 import { signedIn } from "../../signed-in.tsx";
-import { userTexts } from "../../texts/user.ts";
+import { userTexts } from "../../texts/user/user.ts";
 import { Copyable } from "../../ui/copy.tsx";
 import { Notice } from "../../ui/notice.tsx";
 import { Page, Section } from "../../ui/page.tsx";

@@ -1,6 +1,6 @@
 /** Whom to ask. */
 
-import { userTexts } from "../../texts/user.ts";
+import { userTexts } from "../../texts/user/user.ts";
 import { Typed } from "../../ui/typed.tsx";
 
 const ADDRESS = /^[^\s@<>"?&]+@[^\s@<>"?&]+\.[^\s@<>"?&]+$/;

@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { signedIn } from "../../signed-in.tsx";
-import { userTexts } from "../../texts/user.ts";
+import { userTexts } from "../../texts/user/user.ts";
 import { Page, Section } from "../../ui/page.tsx";
 import { Loaded } from "../../use-api.tsx";
 import { Done } from "./done.tsx";

@@ -5,7 +5,7 @@ import { PAGES } from "../../../shared/product/pages.ts";
 import { ApiFailure, api } from "../../api.ts";
 import { useSession } from "../../session.tsx";
 import { signedIn } from "../../signed-in.tsx";
-import { userTexts } from "../../texts/user.ts";
+import { userTexts } from "../../texts/user/user.ts";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { hostsSentence } from "../../ui/confirmed.ts";

@@ -2,7 +2,7 @@
 
 import { PAGES } from "../../../shared/product/pages.ts";
 import { signedIn } from "../../signed-in.tsx";
-import { userTexts } from "../../texts/user.ts";
+import { userTexts } from "../../texts/user/user.ts";
 import { day } from "../../ui/clock.ts";
 import { Copyable } from "../../ui/copy.tsx";
 import { Notice } from "../../ui/notice.tsx";

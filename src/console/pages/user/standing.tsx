@@ -1,6 +1,6 @@
 /** On each page of a user whose account is not active: that it is not, and what can still be done here. */
 
-import { userTexts } from "../../texts/user.ts";
+import { userTexts } from "../../texts/user/user.ts";
 import { Notice } from "../../ui/notice.tsx";
 import { Contact } from "./contact.tsx";
 import type { OwnAccount } from "./own-account.ts";

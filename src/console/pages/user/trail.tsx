@@ -4,7 +4,7 @@ import { useLocation } from "preact-iso";
 import { PAGES } from "../../../shared/product/pages.ts";
 import { type AnswerOf, searchOf } from "../../api.ts";
 import { signedIn } from "../../signed-in.tsx";
-import { userTexts } from "../../texts/user.ts";
+import { userTexts } from "../../texts/user/user.ts";
 import { moment } from "../../ui/clock.ts";
 import { isolated } from "../../ui/isolated.ts";
 import { Page } from "../../ui/page.tsx";

@@ -5,7 +5,7 @@ import { api } from "../../../api.ts";
 import { makePasskey } from "../../../passkey.ts";
 import { useSession } from "../../../session.tsx";
 import { forgetAnswers } from "../../../signed-in.tsx";
-import { factorsTexts } from "../../../texts/admin-factors.ts";
+import { factorsTexts } from "../../../texts/admin/factors.ts";
 import { Input } from "../../../ui/field.tsx";
 import { isolated } from "../../../ui/isolated.ts";
 import type { DialogProps } from "../../../ui/use-dialog.ts";

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { type AnswerOf, api } from "../../../api.ts";
 import { useSession } from "../../../session.tsx";
 import { forgetAnswers } from "../../../signed-in.tsx";
-import { factorsTexts } from "../../../texts/admin-factors.ts";
+import { factorsTexts } from "../../../texts/admin/factors.ts";
 import { useAction } from "../../../ui/action.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Copyable } from "../../../ui/copy.tsx";

@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import { PASSWORD_MAX, PASSWORD_MIN } from "../../../../shared/product/password-length.ts";
 import { ApiFailure, api } from "../../../api.ts";
-import { accountTexts } from "../../../texts/admin-account.ts";
+import { accountTexts } from "../../../texts/admin/account.ts";
 import { useAction } from "../../../ui/action.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Form } from "../../../ui/form.tsx";

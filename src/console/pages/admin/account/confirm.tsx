@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { ApiFailure, api, type BodyOf, searchOf } from "../../../api.ts";
 import { hasPasskeys, usePasskey } from "../../../passkey.ts";
-import { factorsTexts } from "../../../texts/admin-factors.ts";
+import { factorsTexts } from "../../../texts/admin/factors.ts";
 import { useAction } from "../../../ui/action.ts";
 import { Button } from "../../../ui/button.tsx";
 import { FormDialog } from "../../../ui/form-dialog.tsx";

@@ -2,7 +2,7 @@
 
 import { PASSWORD_MAX, PASSWORD_MIN } from "../../../../shared/product/password-length.ts";
 import { lengthOf } from "../../../../shared/text/text.ts";
-import type { accountTexts } from "../../../texts/admin-account.ts";
+import type { accountTexts } from "../../../texts/admin/account.ts";
 
 export interface PasswordFaults {
   readonly present?: string;

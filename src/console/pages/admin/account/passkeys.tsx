@@ -1,7 +1,7 @@
 /** One's own passkeys: what they are called, when they were used, and how to add, rename and remove them. */
 
 import { hasPasskeys } from "../../../passkey.ts";
-import { factorsTexts } from "../../../texts/admin-factors.ts";
+import { factorsTexts } from "../../../texts/admin/factors.ts";
 import { Button } from "../../../ui/button.tsx";
 import { isolated } from "../../../ui/isolated.ts";
 import { Section } from "../../../ui/page.tsx";

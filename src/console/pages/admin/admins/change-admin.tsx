@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { type AnswerOf, api } from "../../../api.ts";
 import { useSession } from "../../../session.tsx";
 import { forgetAnswers } from "../../../signed-in.tsx";
-import { adminsTexts } from "../../../texts/admin-admins.ts";
+import { adminsTexts } from "../../../texts/admin/admins.ts";
 import { Input } from "../../../ui/field.tsx";
 import { Notice } from "../../../ui/notice.tsx";
 import type { DialogProps } from "../../../ui/use-dialog.ts";

@@ -3,7 +3,7 @@
 import { api } from "../../../api.ts";
 import { useSession } from "../../../session.tsx";
 import { forgetAnswers } from "../../../signed-in.tsx";
-import { adminsTexts } from "../../../texts/admin-admins.ts";
+import { adminsTexts } from "../../../texts/admin/admins.ts";
 import { useAction } from "../../../ui/action.ts";
 import { FormDialog } from "../../../ui/form-dialog.tsx";
 import { Notice } from "../../../ui/notice.tsx";

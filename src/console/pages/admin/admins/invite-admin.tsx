@@ -5,7 +5,7 @@ import type { AdminRole } from "../../../../shared/product/statuses.ts";
 import { ADMIN_NAME } from "../../../../shared/text/person.ts";
 import { api } from "../../../api.ts";
 import { forgetAnswers } from "../../../signed-in.tsx";
-import { adminsTexts } from "../../../texts/admin-admins.ts";
+import { adminsTexts } from "../../../texts/admin/admins.ts";
 import { Input } from "../../../ui/field.tsx";
 import type { DialogProps } from "../../../ui/use-dialog.ts";
 import { type Confirmed, ConfirmedDialog } from "../account/confirm.tsx";

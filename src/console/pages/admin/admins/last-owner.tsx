@@ -1,7 +1,7 @@
 /** A refusal to change or remove an administrator: that of the last owner is explained. */
 
 import { ApiFailure } from "../../../api.ts";
-import { adminsTexts } from "../../../texts/admin-admins.ts";
+import { adminsTexts } from "../../../texts/admin/admins.ts";
 import { Failure, Notice } from "../../../ui/notice.tsx";
 
 /** Why it failed. */

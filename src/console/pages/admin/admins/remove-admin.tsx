@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { api } from "../../../api.ts";
 import { useSession } from "../../../session.tsx";
 import { forgetAnswers } from "../../../signed-in.tsx";
-import { adminsTexts } from "../../../texts/admin-admins.ts";
+import { adminsTexts } from "../../../texts/admin/admins.ts";
 import { useAction } from "../../../ui/action.ts";
 import { Input } from "../../../ui/field.tsx";
 import { FormDialog } from "../../../ui/form-dialog.tsx";

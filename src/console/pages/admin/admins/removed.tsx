@@ -5,7 +5,7 @@ import { useLocation } from "preact-iso";
 import { PAGES } from "../../../../shared/product/pages.ts";
 import { type AnswerOf, api, searchOf } from "../../../api.ts";
 import { forgetAnswers } from "../../../signed-in.tsx";
-import { adminsTexts } from "../../../texts/admin-admins.ts";
+import { adminsTexts } from "../../../texts/admin/admins.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Section } from "../../../ui/page.tsx";
 import { pageOf } from "../../../ui/page-number.ts";

@@ -1,8 +1,8 @@
 /** Which role an administrator has, with what it may do. */
 
 import { ADMIN_ROLES, type AdminRole } from "../../../../shared/product/statuses.ts";
-import { adminsTexts } from "../../../texts/admin-admins.ts";
-import { roleTexts } from "../../../texts/admin-roles.ts";
+import { adminsTexts } from "../../../texts/admin/admins.ts";
+import { roleTexts } from "../../../texts/admin/roles.ts";
 import { Select } from "../../../ui/field.tsx";
 
 interface RoleFieldProps {

@@ -3,7 +3,7 @@
 import { userPage } from "../../../../shared/product/pages.ts";
 import { hostAccountOf } from "../../../../shared/text/account-name.ts";
 import { maySee } from "../../../roles.ts";
-import { applicationTexts } from "../../../texts/admin-applications.ts";
+import { applicationTexts } from "../../../texts/admin/applications.ts";
 import { common } from "../../../texts/common.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Status } from "../../../ui/status.tsx";

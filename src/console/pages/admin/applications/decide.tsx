@@ -7,7 +7,7 @@ import { DAY } from "../../../../shared/time/clock.ts";
 import { type AnswerOf, ApiFailure, api } from "../../../api.ts";
 import { maySee } from "../../../roles.ts";
 import { forgetAnswers } from "../../../signed-in.tsx";
-import { applicationTexts } from "../../../texts/admin-applications.ts";
+import { applicationTexts } from "../../../texts/admin/applications.ts";
 import { type Action, useAction } from "../../../ui/action.ts";
 import { day, now } from "../../../ui/clock.ts";
 import { Area, Input } from "../../../ui/field.tsx";

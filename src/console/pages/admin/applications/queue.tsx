@@ -3,7 +3,7 @@
 import { useLayoutEffect, useState } from "preact/hooks";
 import { mayChange } from "../../../roles.ts";
 import { forgetAnswers } from "../../../signed-in.tsx";
-import { applicationTexts } from "../../../texts/admin-applications.ts";
+import { applicationTexts } from "../../../texts/admin/applications.ts";
 import { announce } from "../../../ui/announce.tsx";
 import { Pager } from "../../../ui/table.tsx";
 import { useRole } from "../for-role.tsx";

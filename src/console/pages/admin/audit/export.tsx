@@ -2,7 +2,7 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiFailure, download } from "../../../api.ts";
-import { auditTexts } from "../../../texts/admin-audit.ts";
+import { auditTexts } from "../../../texts/admin/audit.ts";
 import { useAction } from "../../../ui/action.ts";
 import { Button } from "../../../ui/button.tsx";
 import { moment } from "../../../ui/clock.ts";

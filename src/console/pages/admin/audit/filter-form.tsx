@@ -2,9 +2,9 @@
 
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
-import type { AuditAction } from "../../../texts/admin-actions.ts";
-import { actionTexts } from "../../../texts/admin-actions.ts";
-import { auditTexts } from "../../../texts/admin-audit.ts";
+import type { AuditAction } from "../../../texts/admin/actions.ts";
+import { actionTexts } from "../../../texts/admin/actions.ts";
+import { auditTexts } from "../../../texts/admin/audit.ts";
 import { Button } from "../../../ui/button.tsx";
 import { zone } from "../../../ui/clock.ts";
 import { Input, Select } from "../../../ui/field.tsx";

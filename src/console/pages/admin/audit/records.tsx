@@ -1,8 +1,8 @@
 /** Audit records in words, with what is stored behind each. */
 
 import { userPage } from "../../../../shared/product/pages.ts";
-import { actionTexts } from "../../../texts/admin-actions.ts";
-import { auditTexts as texts } from "../../../texts/admin-audit.ts";
+import { actionTexts } from "../../../texts/admin/actions.ts";
+import { auditTexts as texts } from "../../../texts/admin/audit.ts";
 import { common } from "../../../texts/common.ts";
 import { moment } from "../../../ui/clock.ts";
 import { isolated } from "../../../ui/isolated.ts";

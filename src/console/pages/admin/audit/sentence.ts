@@ -3,7 +3,7 @@
 import type { AnswerOf } from "../../../api.ts";
 import { changedIn, type Detail, numberOf, readDetail, textOf } from "../../../audit-detail.ts";
 import type { ActionFacts } from "../../../texts/action-facts.ts";
-import type { actionTexts } from "../../../texts/admin-actions.ts";
+import type { actionTexts } from "../../../texts/admin/actions.ts";
 
 export type AuditRecord = AnswerOf<"GET /audit">["items"][number];
 

@@ -5,7 +5,7 @@ import { BarMark, Bars } from "../../../charts/bars.tsx";
 import { Chart } from "../../../charts/chart.tsx";
 import { LineMark, Lines } from "../../../charts/lines.tsx";
 import { byWeek, dayName } from "../../../charts/series.ts";
-import { dashboardTexts } from "../../../texts/admin-dashboard.ts";
+import { dashboardTexts } from "../../../texts/admin/dashboard.ts";
 import { number } from "../../../texts/language.ts";
 import { Loaded, useApi } from "../../../use-api.tsx";
 

@@ -3,7 +3,7 @@
 import { PAGES } from "../../../../shared/product/pages.ts";
 import { type AnswerOf, searchOf } from "../../../api.ts";
 import { mayChange } from "../../../roles.ts";
-import { dashboardTexts } from "../../../texts/admin-dashboard.ts";
+import { dashboardTexts } from "../../../texts/admin/dashboard.ts";
 import { Section } from "../../../ui/page.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { Loaded, useApi, WATCHED } from "../../../use-api.tsx";

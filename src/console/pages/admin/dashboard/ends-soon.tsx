@@ -4,7 +4,7 @@ import type { UseQueryResult } from "@tanstack/preact-query";
 import { PAGES, userPage } from "../../../../shared/product/pages.ts";
 import { type AnswerOf, searchOf } from "../../../api.ts";
 import { maySee } from "../../../roles.ts";
-import { dashboardTexts } from "../../../texts/admin-dashboard.ts";
+import { dashboardTexts } from "../../../texts/admin/dashboard.ts";
 import { day } from "../../../ui/clock.ts";
 import { Section } from "../../../ui/page.tsx";
 import { Time } from "../../../ui/time.tsx";

@@ -4,7 +4,7 @@ import { PAGES, userPage } from "../../../../shared/product/pages.ts";
 import { HOST_STATUSES } from "../../../../shared/product/statuses.ts";
 import { type AnswerOf, searchOf } from "../../../api.ts";
 import { mayChange, maySee } from "../../../roles.ts";
-import { dashboardTexts } from "../../../texts/admin-dashboard.ts";
+import { dashboardTexts } from "../../../texts/admin/dashboard.ts";
 import { number } from "../../../texts/language.ts";
 import { DAY, now } from "../../../ui/clock.ts";
 import { Copyable } from "../../../ui/copy.tsx";

@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import { type AnswerOf, api } from "../../../api.ts";
 import { forgetAnswers } from "../../../signed-in.tsx";
-import { settingsTexts } from "../../../texts/admin-settings.ts";
+import { settingsTexts } from "../../../texts/admin/settings.ts";
 import { useAction } from "../../../ui/action.ts";
 import { Input } from "../../../ui/field.tsx";
 import { FormDialog } from "../../../ui/form-dialog.tsx";

@@ -1,7 +1,7 @@
 /** Durations as the service writes them, such as "1d12h", in words. */
 
 import { parseDuration } from "../../../../shared/time/duration.ts";
-import type { settingsTexts } from "../../../texts/admin-settings.ts";
+import type { settingsTexts } from "../../../texts/admin/settings.ts";
 
 /** "1 day 12 hours"; a text that is no duration as it is. */
 export function durationWords(value: string, { units }: Pick<typeof settingsTexts, "units">): string {

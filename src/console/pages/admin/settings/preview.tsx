@@ -1,7 +1,7 @@
 /** What a change of a setting would do, as the service answers it before anything is changed. */
 
 import { type AnswerOf, ApiFailure, api } from "../../../api.ts";
-import { settingsTexts } from "../../../texts/admin-settings.ts";
+import { settingsTexts } from "../../../texts/admin/settings.ts";
 import { moment, now } from "../../../ui/clock.ts";
 import { Notice } from "../../../ui/notice.tsx";
 import { Sentences } from "../../../ui/sentences.tsx";

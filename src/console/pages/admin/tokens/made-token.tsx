@@ -1,6 +1,6 @@
 /** A token that was just made: to be stored elsewhere now, because it is never shown again. */
 
-import { tokensTexts } from "../../../texts/admin-tokens.ts";
+import { tokensTexts } from "../../../texts/admin/tokens.ts";
 import { Button } from "../../../ui/button.tsx";
 import { day } from "../../../ui/clock.ts";
 import { Copyable } from "../../../ui/copy.tsx";

@@ -6,8 +6,8 @@ import { ADMIN_ROLES, type AdminRole } from "../../../../shared/product/statuses
 import { MAX_TOKEN_DAYS } from "../../../../shared/product/token-limits.ts";
 import { type AnswerOf, api } from "../../../api.ts";
 import { forgetAnswers } from "../../../signed-in.tsx";
-import { roleTexts } from "../../../texts/admin-roles.ts";
-import { tokensTexts } from "../../../texts/admin-tokens.ts";
+import { roleTexts } from "../../../texts/admin/roles.ts";
+import { tokensTexts } from "../../../texts/admin/tokens.ts";
 import { Area, Input, Select } from "../../../ui/field.tsx";
 import { type Confirmed, ConfirmedDialog } from "../account/confirm.tsx";
 import { useRole } from "../for-role.tsx";

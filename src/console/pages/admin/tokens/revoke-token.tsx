@@ -2,7 +2,7 @@
 
 import { type AnswerOf, api } from "../../../api.ts";
 import { forgetAnswers } from "../../../signed-in.tsx";
-import { tokensTexts } from "../../../texts/admin-tokens.ts";
+import { tokensTexts } from "../../../texts/admin/tokens.ts";
 import { useAction } from "../../../ui/action.ts";
 import { FormDialog } from "../../../ui/form-dialog.tsx";
 import { isolated } from "../../../ui/isolated.ts";

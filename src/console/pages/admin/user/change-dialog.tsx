@@ -1,7 +1,7 @@
 /** Extending, disabling and enabling: what will happen, then the confirmation. */
 
 import { useEffect, useState } from "preact/hooks";
-import { userTexts } from "../../../texts/admin-user.ts";
+import { userTexts } from "../../../texts/admin/user.ts";
 import { moment } from "../../../ui/clock.ts";
 import { Input } from "../../../ui/field.tsx";
 import { FormDialog } from "../../../ui/form-dialog.tsx";

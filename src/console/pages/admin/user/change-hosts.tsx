@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { type AnswerOf, api } from "../../../api.ts";
-import { userHostTexts } from "../../../texts/admin-user-hosts.ts";
+import { userHostTexts } from "../../../texts/admin/user-hosts.ts";
 import { hostsSentence } from "../../../ui/confirmed.ts";
 import { Area } from "../../../ui/field.tsx";
 import { Failure } from "../../../ui/notice.tsx";

@@ -1,7 +1,7 @@
 /** Deleting a user for good: only by typing the name. */
 
 import { useState } from "preact/hooks";
-import { userTexts } from "../../../texts/admin-user.ts";
+import { userTexts } from "../../../texts/admin/user.ts";
 import { Input } from "../../../ui/field.tsx";
 import { FormDialog } from "../../../ui/form-dialog.tsx";
 import type { DialogProps } from "../../../ui/use-dialog.ts";

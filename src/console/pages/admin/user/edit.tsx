@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import { isEmail } from "../../../../shared/text/person.ts";
 import { api } from "../../../api.ts";
-import { userTexts } from "../../../texts/admin-user.ts";
+import { userTexts } from "../../../texts/admin/user.ts";
 import { Area, Input } from "../../../ui/field.tsx";
 import { FormDialog } from "../../../ui/form-dialog.tsx";
 import type { DialogProps } from "../../../ui/use-dialog.ts";

@@ -1,6 +1,6 @@
 /** What is known of a user. */
 
-import { userTexts } from "../../../texts/admin-user.ts";
+import { userTexts } from "../../../texts/admin/user.ts";
 import { networkTexts } from "../../../texts/networks.ts";
 import { NetworkList } from "../../../ui/networks.tsx";
 import { Status } from "../../../ui/status.tsx";

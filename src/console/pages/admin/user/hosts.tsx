@@ -3,7 +3,7 @@
 import { PAGES } from "../../../../shared/product/pages.ts";
 import { type AnswerOf, searchOf } from "../../../api.ts";
 import { mayChange } from "../../../roles.ts";
-import { userHostTexts as texts } from "../../../texts/admin-user-hosts.ts";
+import { userHostTexts as texts } from "../../../texts/admin/user-hosts.ts";
 import { Button } from "../../../ui/button.tsx";
 import { clockTime } from "../../../ui/clock.ts";
 import { Section } from "../../../ui/page.tsx";

@@ -2,7 +2,7 @@
 
 import { type AnswerOf, api } from "../../../api.ts";
 import { mayChange } from "../../../roles.ts";
-import { userTexts } from "../../../texts/admin-user.ts";
+import { userTexts } from "../../../texts/admin/user.ts";
 import { Button } from "../../../ui/button.tsx";
 import { withHosts } from "../../../ui/confirmed.ts";
 import { FormDialog } from "../../../ui/form-dialog.tsx";

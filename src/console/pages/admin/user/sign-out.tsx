@@ -1,7 +1,7 @@
 /** Ends a user's sessions with the service, once it was said what that does. */
 
 import { api } from "../../../api.ts";
-import { userTexts } from "../../../texts/admin-user.ts";
+import { userTexts } from "../../../texts/admin/user.ts";
 import { FormDialog } from "../../../ui/form-dialog.tsx";
 import type { DialogProps } from "../../../ui/use-dialog.ts";
 import { Will } from "../effects.tsx";

@@ -2,7 +2,7 @@
 
 import { PAGES } from "../../../../shared/product/pages.ts";
 import { searchOf } from "../../../api.ts";
-import { userTexts } from "../../../texts/admin-user.ts";
+import { userTexts } from "../../../texts/admin/user.ts";
 import { Section } from "../../../ui/page.tsx";
 import { Loaded, useApi } from "../../../use-api.tsx";
 import { Records } from "../audit/records.tsx";

@@ -1,7 +1,7 @@
 /** Above the list: how many users are chosen, and what can be done with them. */
 
 import { useEffect, useRef } from "preact/hooks";
-import { userListTexts } from "../../../texts/admin-users.ts";
+import { userListTexts } from "../../../texts/admin/users.ts";
 import { Button } from "../../../ui/button.tsx";
 import type { BulkKind } from "./bulk.ts";
 

@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { userPage } from "../../../../shared/product/pages.ts";
 import { forgetAnswers } from "../../../signed-in.tsx";
-import { userListTexts } from "../../../texts/admin-users.ts";
+import { userListTexts } from "../../../texts/admin/users.ts";
 import { common } from "../../../texts/common.ts";
 import { confirmedTexts } from "../../../texts/hosts-confirmed.ts";
 import { announce } from "../../../ui/announce.tsx";

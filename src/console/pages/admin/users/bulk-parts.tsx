@@ -2,7 +2,7 @@
 
 import { useEffect, useRef } from "preact/hooks";
 import { userPage } from "../../../../shared/product/pages.ts";
-import { userListTexts } from "../../../texts/admin-users.ts";
+import { userListTexts } from "../../../texts/admin/users.ts";
 import { common } from "../../../texts/common.ts";
 import { Button } from "../../../ui/button.tsx";
 import { sentenceOf } from "../../../ui/notice.tsx";

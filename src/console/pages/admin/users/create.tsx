@@ -8,7 +8,7 @@ import { isEmail } from "../../../../shared/text/person.ts";
 import { DAY } from "../../../../shared/time/clock.ts";
 import { api } from "../../../api.ts";
 import { forgetAnswers } from "../../../signed-in.tsx";
-import { userListTexts } from "../../../texts/admin-users.ts";
+import { userListTexts } from "../../../texts/admin/users.ts";
 import { useAction } from "../../../ui/action.ts";
 import { day, now } from "../../../ui/clock.ts";
 import { Area, Input } from "../../../ui/field.tsx";

@@ -1,7 +1,7 @@
 /** What the list of users is narrowed to; all of it is in the address. */
 
 import { useLocation } from "preact-iso";
-import { userListTexts } from "../../../texts/admin-users.ts";
+import { userListTexts } from "../../../texts/admin/users.ts";
 import { common } from "../../../texts/common.ts";
 import { Input, Select } from "../../../ui/field.tsx";
 import { Form } from "../../../ui/form.tsx";

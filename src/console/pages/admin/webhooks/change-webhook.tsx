@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import { api } from "../../../api.ts";
 import { forgetAnswers } from "../../../signed-in.tsx";
-import { webhooksTexts } from "../../../texts/admin-webhooks.ts";
+import { webhooksTexts } from "../../../texts/admin/webhooks.ts";
 import { Select } from "../../../ui/field.tsx";
 import { Notice } from "../../../ui/notice.tsx";
 import type { DialogProps } from "../../../ui/use-dialog.ts";

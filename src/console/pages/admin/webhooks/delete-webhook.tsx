@@ -2,7 +2,7 @@
 
 import { api } from "../../../api.ts";
 import { forgetAnswers } from "../../../signed-in.tsx";
-import { webhooksTexts } from "../../../texts/admin-webhooks.ts";
+import { webhooksTexts } from "../../../texts/admin/webhooks.ts";
 import { useAction } from "../../../ui/action.ts";
 import { FormDialog } from "../../../ui/form-dialog.tsx";
 import { Sentences } from "../../../ui/sentences.tsx";

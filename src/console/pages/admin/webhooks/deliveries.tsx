@@ -3,8 +3,8 @@
 import { useState } from "preact/hooks";
 import { type AnswerOf, api } from "../../../api.ts";
 import { forgetAnswers } from "../../../signed-in.tsx";
-import { actionTexts } from "../../../texts/admin-actions.ts";
-import { webhooksTexts } from "../../../texts/admin-webhooks.ts";
+import { actionTexts } from "../../../texts/admin/actions.ts";
+import { webhooksTexts } from "../../../texts/admin/webhooks.ts";
 import { useAction } from "../../../ui/action.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";

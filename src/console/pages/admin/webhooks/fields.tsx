@@ -1,9 +1,9 @@
 /** Where a webhook goes, and what it is told of. */
 
 import { useId } from "preact/hooks";
-import type { AuditAction } from "../../../texts/admin-actions.ts";
-import { actionTexts } from "../../../texts/admin-actions.ts";
-import { webhooksTexts } from "../../../texts/admin-webhooks.ts";
+import type { AuditAction } from "../../../texts/admin/actions.ts";
+import { actionTexts } from "../../../texts/admin/actions.ts";
+import { webhooksTexts } from "../../../texts/admin/webhooks.ts";
 import { Input, Select } from "../../../ui/field.tsx";
 import type { Wanted } from "./wanted.ts";
 

@@ -1,6 +1,6 @@
 /** The secret of a webhook that was just made: to be stored elsewhere now, because it is never shown again. */
 
-import { webhooksTexts } from "../../../texts/admin-webhooks.ts";
+import { webhooksTexts } from "../../../texts/admin/webhooks.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Copyable } from "../../../ui/copy.tsx";
 

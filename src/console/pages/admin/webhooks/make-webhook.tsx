@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import { type AnswerOf, api } from "../../../api.ts";
 import { forgetAnswers } from "../../../signed-in.tsx";
-import { webhooksTexts } from "../../../texts/admin-webhooks.ts";
+import { webhooksTexts } from "../../../texts/admin/webhooks.ts";
 import { type Confirmed, ConfirmedDialog } from "../account/confirm.tsx";
 import { WebhookFields } from "./fields.tsx";
 import { bodyOf, faultsOf, type Wanted } from "./wanted.ts";

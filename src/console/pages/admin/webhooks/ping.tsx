@@ -2,7 +2,7 @@
 
 import { api } from "../../../api.ts";
 import { forgetAnswers } from "../../../signed-in.tsx";
-import { webhooksTexts } from "../../../texts/admin-webhooks.ts";
+import { webhooksTexts } from "../../../texts/admin/webhooks.ts";
 import { useAction } from "../../../ui/action.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Failure } from "../../../ui/notice.tsx";

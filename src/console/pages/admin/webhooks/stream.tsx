@@ -1,7 +1,7 @@
 /** The stream of all audit records, which is set up on the host. */
 
 import type { AnswerOf } from "../../../api.ts";
-import { webhooksTexts } from "../../../texts/admin-webhooks.ts";
+import { webhooksTexts } from "../../../texts/admin/webhooks.ts";
 import { Section } from "../../../ui/page.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { Typed } from "../../../ui/typed.tsx";

@@ -1,7 +1,7 @@
 /** A webhook as it was typed. */
 
 import type { AnswerOf } from "../../../api.ts";
-import type { AuditAction } from "../../../texts/admin-actions.ts";
+import type { AuditAction } from "../../../texts/admin/actions.ts";
 
 export type Webhook = AnswerOf<"GET /webhooks">["items"][number];
 

@@ -1,6 +1,6 @@
 /** What ssh asks at the first connection, and what to answer. */
 
-import { userTexts } from "../../../texts/user.ts";
+import { userTexts } from "../../../texts/user/user.ts";
 import { Copyable } from "../../../ui/copy.tsx";
 import { Section } from "../../../ui/page.tsx";
 import { Contact } from "../contact.tsx";

@@ -4,7 +4,7 @@ import { useEffect } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { PAGES } from "../../../../shared/product/pages.ts";
 import { type AnswerOf, searchOf } from "../../../api.ts";
-import { userTexts } from "../../../texts/user.ts";
+import { userTexts } from "../../../texts/user/user.ts";
 import { Copyable } from "../../../ui/copy.tsx";
 import { Section } from "../../../ui/page.tsx";
 

@@ -9,7 +9,7 @@ import { privateFormatOf } from "../../../keys/private-key.ts";
 import { type PublicKey, readPublicKey } from "../../../keys/public-key.ts";
 import { uploadOf } from "../../../keys/upload.ts";
 import { forgetAnswers } from "../../../signed-in.tsx";
-import { userTexts } from "../../../texts/user.ts";
+import { userTexts } from "../../../texts/user/user.ts";
 import { useAction } from "../../../ui/action.ts";
 import { announce } from "../../../ui/announce.tsx";
 import { Button } from "../../../ui/button.tsx";

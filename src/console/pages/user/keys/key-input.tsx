@@ -2,7 +2,7 @@
 
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { decodeKeyFile, MAX_FILE } from "../../../keys/key-file.ts";
-import { userTexts } from "../../../texts/user.ts";
+import { userTexts } from "../../../texts/user/user.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Area } from "../../../ui/field.tsx";
 

@@ -1,7 +1,7 @@
 /** The keys as a table. */
 
 import { networkTexts } from "../../../texts/networks.ts";
-import { userTexts } from "../../../texts/user.ts";
+import { userTexts } from "../../../texts/user/user.ts";
 import { Button } from "../../../ui/button.tsx";
 import { KeyNetworks } from "../../../ui/networks.tsx";
 import { Table } from "../../../ui/table.tsx";

@@ -1,6 +1,6 @@
 /** How to make a key on one's own machine, for each system. The page itself makes none. */
 
-import { userTexts } from "../../../texts/user.ts";
+import { userTexts } from "../../../texts/user/user.ts";
 import { Copyable } from "../../../ui/copy.tsx";
 import { Section } from "../../../ui/page.tsx";
 import { Sentences } from "../../../ui/sentences.tsx";

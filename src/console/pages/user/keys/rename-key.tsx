@@ -5,7 +5,7 @@ import { api } from "../../../api.ts";
 import { MAX_NAME, nameFaultOf } from "../../../keys/key-name.ts";
 import { privateFormatOf } from "../../../keys/private-key.ts";
 import { forgetAnswers } from "../../../signed-in.tsx";
-import { userTexts } from "../../../texts/user.ts";
+import { userTexts } from "../../../texts/user/user.ts";
 import { useAction } from "../../../ui/action.ts";
 import { Input } from "../../../ui/field.tsx";
 import { FormDialog } from "../../../ui/form-dialog.tsx";

@@ -2,7 +2,7 @@
 
 import { type AnswerOf, api } from "../../../api.ts";
 import { forgetAnswers } from "../../../signed-in.tsx";
-import { userTexts } from "../../../texts/user.ts";
+import { userTexts } from "../../../texts/user/user.ts";
 import { useAction } from "../../../ui/action.ts";
 import { withHosts } from "../../../ui/confirmed.ts";
 import { FormDialog } from "../../../ui/form-dialog.tsx";

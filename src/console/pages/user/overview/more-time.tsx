@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import { api } from "../../../api.ts";
 import { forgetAnswers } from "../../../signed-in.tsx";
-import { userTexts } from "../../../texts/user.ts";
+import { userTexts } from "../../../texts/user/user.ts";
 import { useAction } from "../../../ui/action.ts";
 import { Button } from "../../../ui/button.tsx";
 import { moment, useNow } from "../../../ui/clock.ts";

@@ -1,7 +1,7 @@
 /** An audit record as a sentence for the one whom it concerns. What it says was recorded; how, nobody promised: so it is read with care. */
 
 import { changedIn, type Detail, numberOf, readDetail, textOf } from "../../../audit-detail.ts";
-import type { TrailFacts, trailTexts } from "../../../texts/user-trail.ts";
+import type { TrailFacts, trailTexts } from "../../../texts/user/trail.ts";
 
 /** What of a record is read. */
 export interface TrailRecord {

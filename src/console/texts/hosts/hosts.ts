@@ -1,6 +1,6 @@
 /** The pages about hosts. */
 
-import { count, inLanguage, number } from "./language.ts";
+import { count, inLanguage, number } from "../language.ts";
 
 /** In which state a host is, as people see it: `ended` is one whose lease has. */
 export type HostState = "active" | "locked" | "retiring" | "ended";

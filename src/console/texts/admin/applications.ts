@@ -1,7 +1,7 @@
 /** The page where applications are decided. */
 
-import { MAX_DAYS } from "../../shared/time/duration.ts";
-import { count, inLanguage, number } from "./language.ts";
+import { MAX_DAYS } from "../../../shared/time/duration.ts";
+import { count, inLanguage, number } from "../language.ts";
 
 const en = {
   title: "Applications",

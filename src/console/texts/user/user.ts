@@ -1,9 +1,9 @@
 /** What the pages of an external user say. */
 
-import { count, inLanguage } from "./language.ts";
-import { connectTexts } from "./user-connect.ts";
-import { keyTexts } from "./user-keys.ts";
-import { trailTexts } from "./user-trail.ts";
+import { count, inLanguage } from "../language.ts";
+import { connectTexts } from "./connect.ts";
+import { keyTexts } from "./keys.ts";
+import { trailTexts } from "./trail.ts";
 
 const en = {
   keys: keyTexts,

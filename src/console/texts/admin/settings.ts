@@ -1,7 +1,7 @@
 /** The settings' page. */
 
-import type { AnswerOf } from "../../contract/contract.ts";
-import { count, inLanguage, number } from "./language.ts";
+import type { AnswerOf } from "../../../contract/contract.ts";
+import { count, inLanguage, number } from "../language.ts";
 
 type SettingKey = AnswerOf<"GET /settings">["items"][number]["key"];
 

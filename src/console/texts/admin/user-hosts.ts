@@ -1,6 +1,6 @@
 /** A user's hosts, as administrators see them. */
 
-import { inLanguage } from "./language.ts";
+import { inLanguage } from "../language.ts";
 
 const en = {
   title: "Hosts",

@@ -1,6 +1,6 @@
 /** One's own audit trail in words. */
 
-import { count } from "./language.ts";
+import { count } from "../language.ts";
 
 /** What a sentence about a record can name; "" and 0 where the record does not say. */
 export interface TrailFacts {

@@ -1,7 +1,7 @@
 /** Administrators' roles. */
 
-import type { AdminRole } from "../../shared/product/statuses.ts";
-import { inLanguage } from "./language.ts";
+import type { AdminRole } from "../../../shared/product/statuses.ts";
+import { inLanguage } from "../language.ts";
 
 const names: Readonly<Record<AdminRole, string>> = {
   owner: "owner",

@@ -1,6 +1,6 @@
 /** The audit log's page. */
 
-import { inLanguage, number } from "./language.ts";
+import { inLanguage, number } from "../language.ts";
 
 const en = {
   title: "Audit log",

@@ -1,7 +1,7 @@
 /** What the page about one's keys says. */
 
-import { count } from "./language.ts";
-import { faultText, PRIVATE_ADVICE } from "./user-key-faults.ts";
+import { count } from "../language.ts";
+import { faultText, PRIVATE_ADVICE } from "./key-faults.ts";
 
 export const keyTexts = {
   title: "Your keys",

@@ -1,6 +1,6 @@
 /** The page about one host. */
 
-import { count, inLanguage } from "./language.ts";
+import { count, inLanguage } from "../language.ts";
 
 const en = {
   title: "Host",

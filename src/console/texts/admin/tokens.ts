@@ -1,7 +1,7 @@
 /** The page about tokens for machines. */
 
-import type { AdminRole } from "../../shared/product/statuses.ts";
-import { inLanguage } from "./language.ts";
+import type { AdminRole } from "../../../shared/product/statuses.ts";
+import { inLanguage } from "../language.ts";
 
 /** What a machine may do with it, after "It may". */
 const may: Readonly<Record<AdminRole, string>> = {

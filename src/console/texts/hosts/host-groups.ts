@@ -1,6 +1,6 @@
 /** The pages about groups of hosts. */
 
-import { count, inLanguage } from "./language.ts";
+import { count, inLanguage } from "../language.ts";
 
 const en = {
   title: "Groups of hosts",

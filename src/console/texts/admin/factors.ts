@@ -1,6 +1,6 @@
 /** Passkeys and authenticator apps, on the page about one's own login. */
 
-import { inLanguage } from "./language.ts";
+import { inLanguage } from "../language.ts";
 
 const en = {
   needed: {

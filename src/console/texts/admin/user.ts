@@ -1,7 +1,7 @@
 /** One user. */
 
-import { MAX_DAYS } from "../../shared/time/duration.ts";
-import { count, inLanguage, number } from "./language.ts";
+import { MAX_DAYS } from "../../../shared/time/duration.ts";
+import { count, inLanguage, number } from "../language.ts";
 
 /** What a change would do, wherever one is previewed. */
 const effects = {

@@ -1,6 +1,6 @@
 /** The dashboard. */
 
-import { count, inLanguage, number } from "./language.ts";
+import { count, inLanguage, number } from "../language.ts";
 
 const en = {
   title: "Dashboard",

@@ -1,7 +1,7 @@
 /** The page about administrators. */
 
-import type { AdminRole } from "../../shared/product/statuses.ts";
-import { count, inLanguage } from "./language.ts";
+import type { AdminRole } from "../../../shared/product/statuses.ts";
+import { count, inLanguage } from "../language.ts";
 
 const explained: Readonly<Record<AdminRole, string>> = {
   owner: "Everything, also the settings and the administrators themselves.",

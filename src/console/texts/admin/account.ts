@@ -1,6 +1,6 @@
 /** The page about one's own login. */
 
-import { count, inLanguage } from "./language.ts";
+import { count, inLanguage } from "../language.ts";
 
 const en = {
   title: "Your login",

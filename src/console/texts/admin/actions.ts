@@ -1,8 +1,8 @@
 /** What the audit log records, in words for administrators. */
 
-import type { AnswerOf } from "../../contract/contract.ts";
-import type { ActionFacts } from "./action-facts.ts";
-import { count, inLanguage } from "./language.ts";
+import type { AnswerOf } from "../../../contract/contract.ts";
+import type { ActionFacts } from "../action-facts.ts";
+import { count, inLanguage } from "../language.ts";
 
 export type AuditAction = AnswerOf<"GET /audit">["items"][number]["action"];
 

@@ -1,7 +1,7 @@
 /** The list of users, and what is done to many of them. */
 
-import { MAX_DAYS } from "../../shared/time/duration.ts";
-import { count, inLanguage, number } from "./language.ts";
+import { MAX_DAYS } from "../../../shared/time/duration.ts";
+import { count, inLanguage, number } from "../language.ts";
 
 const en = {
   title: "Users",

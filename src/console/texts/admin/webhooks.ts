@@ -1,6 +1,6 @@
 /** The page about webhooks and the stream of audit records. */
 
-import { count, inLanguage } from "./language.ts";
+import { count, inLanguage } from "../language.ts";
 
 const en = {
   title: "Webhooks",

@@ -1,6 +1,6 @@
 /** Why a text is no public key that the service accepts. The sentences are the service's own. */
 
-import type { Fault, Part, PrivateFormat } from "../keys/fault.ts";
+import type { Fault, Part, PrivateFormat } from "../../keys/fault.ts";
 
 const CONVERT = "convert it with `ssh-keygen -i`, or upload the .pub file that ssh-keygen made";
 
