@@ -1,8 +1,8 @@
 /** Access that is to be taken away, and is not yet gone completely. */
 
 import { listClosings } from "../domain/accounts/closings.ts";
+import { findUser } from "../domain/accounts/find-user.ts";
 import type { Services } from "../domain/operation/context.ts";
-import { findUser } from "../domain/users/find.ts";
 import { counted } from "../shared/text/counted.ts";
 import { formatTimestamp } from "../shared/time/timestamp.ts";
 import { areaOf, type Finding } from "./finding.ts";

@@ -1,5 +1,6 @@
 /** Hosts, groups and grants as the records that the API and the command line show. */
 
+import { knownHostsLines, sshCommand, sshConfig } from "../domain/hosts/connection.ts";
 import type { WantedHosts } from "../domain/hosts/grants.ts";
 import type { HostGroup } from "../domain/hosts/groups.ts";
 import type { HostDetail, HostEntry } from "../domain/hosts/hosts.ts";
@@ -9,7 +10,6 @@ import type { HostProblem } from "../domain/hosts/problems.ts";
 import type { Retirement } from "../domain/hosts/retirement.ts";
 import type { UserHost } from "../domain/hosts/user-hosts.ts";
 import { shownServerKey } from "../domain/mail/site.ts";
-import { knownHostsLines, sshCommand, sshConfig } from "../domain/users/connection.ts";
 import type { JoinLine } from "../domain/wire/join-tokens.ts";
 import { withoutPrefix } from "../shared/text/account-name.ts";
 import { formatLease, isForever } from "../shared/time/lease.ts";

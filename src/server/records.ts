@@ -1,19 +1,19 @@
 /** Stored rows as the records that the API and the command line show. */
 
 import type { OwedClosing } from "../domain/accounts/closings.ts";
+import { statusAt } from "../domain/accounts/find-user.ts";
 import type { ShownRecord } from "../domain/audit/audit.ts";
 import type { AdminEntry } from "../domain/auth/administrators/admin-rows.ts";
 import type { PasskeyEntry } from "../domain/auth/factors/passkeys.ts";
 import type { Principal, UsedToken } from "../domain/auth/sessions/sessions.ts";
 import type { TokenEntry } from "../domain/auth/tokens/tokens.ts";
 import type { Confirmation } from "../domain/hosts/confirmation.ts";
+import { knownHostsLines, sshCommand, sshConfig } from "../domain/hosts/connection.ts";
 import { shownServerKey } from "../domain/mail/site.ts";
 import type { SettingPreview } from "../domain/settings/preview.ts";
 import type { Setting } from "../domain/settings/settings.ts";
 import type { Series } from "../domain/stats/series.ts";
 import type { Stats } from "../domain/stats/stats.ts";
-import { knownHostsLines, sshCommand, sshConfig } from "../domain/users/connection.ts";
-import { statusAt } from "../domain/users/find.ts";
 import type { OwnAccount } from "../domain/users/own-account.ts";
 import type { UserPreview } from "../domain/users/preview.ts";
 import type { OpenSession } from "../domain/users/ssh-sessions.ts";

@@ -4,8 +4,14 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { faultsOf, leftOf, refusedField, sentOf } from "../../src/console/pages/public/application.ts";
 import { passwordFault } from "../../src/console/pages/public/new-password.ts";
+import {
+  MAX_PURPOSE,
+  MAX_SUPERVISOR,
+  parseEmail,
+  parseText,
+  parseUsername,
+} from "../../src/domain/accounts/username.ts";
 import { checkPassword } from "../../src/domain/auth/administrators/passwords.ts";
-import { MAX_PURPOSE, MAX_SUPERVISOR, parseEmail, parseText, parseUsername } from "../../src/domain/users/username.ts";
 
 const GOOD = { username: "alice", email: "alice@example.org", supervisor: "", purpose: "" };
 

@@ -1,7 +1,7 @@
 /** What in src is against the rules. Each finding is a sentence that names the file, what is wrong, and the rule. */
 
 import { withoutFaultPoints } from "../../src/build/fault-points.ts";
-import { FOR_ALL, MAX_ENTRIES, MAX_LINES, PACKAGES, PLACES, WORDS } from "./rules.ts";
+import { FOR_ALL, MAX_ENTRIES, MAX_FILES, MAX_LINES, PACKAGES, PLACES, WITHOUT_CIRCLES, WORDS } from "./rules.ts";
 import { codeOf, type Import, importsOf, type Source } from "./source.ts";
 
 /** All findings; none if src is as it should be. */
@@ -13,6 +13,7 @@ export function findings(source: Source): readonly string[] {
     ...wrongFaultPoints(source),
     ...tooMuch(source),
     ...cycle(source, imports),
+    ...WITHOUT_CIRCLES.flatMap((place) => circleOfRooms(place, imports)),
   ];
 }
 
@@ -86,15 +87,37 @@ function wrongFaultPoints(source: Source): readonly string[] {
 function tooMuch(source: Source): readonly string[] {
   const long = [...source].map(([path, text]) => ({ path, lines: linesOf(text) })).filter((f) => f.lines > MAX_LINES);
   const entries = entriesOf(source);
+  const rooms = [...roomsOf(source)].filter(([, files]) => files > MAX_FILES);
   return [
     ...long.map(({ path, lines }) => `${path} has ${lines} lines; the most is ${MAX_LINES}`),
     ...(entries.length > MAX_ENTRIES ? [`src has ${entries.length} entries; the most is ${MAX_ENTRIES}`] : []),
+    ...rooms.map(([room, files]) => `${room} has ${files} files; the most is ${MAX_FILES}`),
   ];
 }
 
 function cycle(source: Source, imports: readonly Import[]): readonly string[] {
   const found = findCycle(imports.filter(({ to }) => source.has(to)));
   return found.length === 0 ? [] : [`${found.join(" -> ")}: a cycle, types included`];
+}
+
+function circleOfRooms(place: string, imports: readonly Import[]): readonly string[] {
+  const edges = imports
+    .map(({ from, to }) => ({ from: roomIn(place, from), to: roomIn(place, to) }))
+    .filter(({ from, to }) => from !== undefined && to !== undefined && from !== to);
+  const found = findCycle(edges as { from: string; to: string }[]);
+  return found.length === 0 ? [] : [`${found.join(" -> ")}: a circle of folders, types included`];
+}
+
+/** The folder directly below `place` in which the file lies. */
+function roomIn(place: string, path: string): string | undefined {
+  const [room, ...rest] = path.startsWith(`${place}/`) ? path.slice(place.length + 1).split("/") : [];
+  return room === undefined || rest.length === 0 ? undefined : `${place}/${room}`;
+}
+
+/** How many files lie in each folder. */
+export function roomsOf(source: Source): ReadonlyMap<string, number> {
+  const rooms = Map.groupBy(source.keys(), (path) => path.slice(0, Math.max(0, path.lastIndexOf("/"))));
+  return new Map([...rooms].map(([room, files]) => [room, files.length]));
 }
 
 /** The files of one cycle, the first of them again at the end; or none. */

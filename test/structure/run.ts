@@ -1,11 +1,12 @@
 /** `bun run structure`, a part of `bun run check`: prints the rules of the structure, and fails with what is against them. */
 
-import { entriesOf, findings, idleRules, linesOf } from "./findings.ts";
-import { FOR_ALL, MAX_ENTRIES, MAX_LINES, PACKAGES, PLACES, WORDS } from "./rules.ts";
+import { entriesOf, findings, idleRules, linesOf, roomsOf } from "./findings.ts";
+import { FOR_ALL, MAX_ENTRIES, MAX_FILES, MAX_LINES, PACKAGES, PLACES, WITHOUT_CIRCLES, WORDS } from "./rules.ts";
 import { importsOf, readSource } from "./source.ts";
 
 const source = readSource();
 const longest = Math.max(...[...source.values()].map(linesOf));
+const fullest = Math.max(...roomsOf(source).values());
 
 console.log(`Who may import whom in src, types included; every place may import ${FOR_ALL}
 ${rows(PLACES, ({ what, imports }) => `${what}\n-> ${imports.join(", ") || "nothing else"}`)}
@@ -17,7 +18,8 @@ What only some files may name, or is written once
 ${WORDS.map(({ name, allowed }) => `  ${name}\n${rows(allowed, (why) => why, "    ")}`).join("\n")}
 
 Sizes
-  src has at most ${MAX_ENTRIES} entries (now ${entriesOf(source).length}), a file at most ${MAX_LINES} lines (now ${longest}), and no files import each other in a circle.
+  src has at most ${MAX_ENTRIES} entries (now ${entriesOf(source).length}), a file at most ${MAX_LINES} lines (now ${longest}), a folder at most ${MAX_FILES} files (now ${fullest}).
+  No files import each other in a circle, nor do the folders of ${WITHOUT_CIRCLES.join(", ")}.
 
 The rules are test/structure/rules.ts.`);
 

@@ -82,6 +82,21 @@ describe("findings()", () => {
       "src has 18 entries; the most is 17",
     ],
     [
+      "too many files beside each other",
+      Object.fromEntries(Array.from({ length: 26 }, (_, index) => [`domain/users/a${index}.ts`, ""])),
+      "domain/users has 26 files; the most is 25",
+    ],
+    [
+      "a circle of folders",
+      {
+        "domain/users/a.ts": 'import "../keys/b.ts";',
+        "domain/keys/b.ts": "",
+        "domain/keys/c.ts": 'import type { D } from "../users/d.ts";',
+        "domain/users/d.ts": "",
+      },
+      "domain/users -> domain/keys -> domain/users: a circle of folders, types included",
+    ],
+    [
       "a fault point that the build would not leave out",
       { "shared/a.ts": 'const a = 1; faultPoint("file: removed, not synced");' },
       "is no fault point that the build leaves out",

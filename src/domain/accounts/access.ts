@@ -7,14 +7,14 @@ import type { AuditAction } from "../../shared/product/audit-actions.ts";
 import { faultPoint } from "../../shared/work/fault-point.ts";
 import { pipelined, transactionToItsEnd } from "../../store/client.ts";
 import { type UserRow, users } from "../../store/schema.ts";
-import { rejectRequestOf } from "../approvals/withdrawal.ts";
-import { noteFleetChange } from "../hosts/changes.ts";
 import { tellDeleted, tellDisabled } from "../mail/notices.ts";
 import type { ClosingOperation, Context, Grant, Operation } from "../operation/context.ts";
-import { findUser, lockUser, type User } from "../users/find.ts";
 import { accountOf, raiseGeneration, refOf } from "./account.ts";
 import { closingsOf, forgetClosings, forgetShut, noteClosing, oweClosing, settleClosing } from "./closings.ts";
+import { rejectRequestOf } from "./extension-request.ts";
+import { findUser, lockUser, type User } from "./find-user.ts";
 import { closingHostOf, hostOf } from "./own-host.ts";
+import { noteFleetChange } from "./remote-changes.ts";
 
 /** Gives access: opens the account with the stored keys; the host is restored if the operation fails. */
 export async function openAccess(op: Grant, user: User): Promise<void> {

@@ -9,8 +9,8 @@ import { isAnyOf } from "../../store/any-of.ts";
 import { type Database, oncePerDatabase, pipelined, preparedOnce, type Transaction } from "../../store/client.ts";
 import { jsonRows } from "../../store/json-rows.ts";
 import { accounts, closings, type KeyRow, LOCAL_HOST, sshKeys } from "../../store/schema.ts";
-import { isExpired, selectUsers, type User } from "../users/find.ts";
 import { type Closing, closingsOf, isShutting } from "./closings.ts";
+import { isExpired, selectUsers, type User } from "./find-user.ts";
 
 /** Which account is the user's. */
 export function refOf(user: Pick<User, "username" | "uid">): AccountRef {

@@ -10,10 +10,10 @@ import { transactionToItsEnd } from "../../store/client.ts";
 import { closings } from "../../store/schema.ts";
 import { auditedClosing } from "../operation/audited.ts";
 import type { ClosingOperation, Context, Grant, Operation } from "../operation/context.ts";
-import { lockUser, lockUserIfStored, type User } from "../users/find.ts";
 import { type Closed, leaveAccess, owedSentence, requireClosed } from "./access.ts";
 import { accountOf, openAccountOf, raiseGeneration, refOf } from "./account.ts";
 import { type Closing, closingsOf, findClosing, noteClosing, settleClosing } from "./closings.ts";
+import { lockUser, lockUserIfStored, type User } from "./find-user.ts";
 
 /**
  * Makes the account of a user who is granted the service's own host in this operation, with the stored keys and state; if the operation

@@ -17,14 +17,14 @@ import {
 import type { AuditAction } from "../../shared/product/audit-actions.ts";
 import { faultPoint } from "../../shared/work/fault-point.ts";
 import { type KeyRow, sshKeys } from "../../store/schema.ts";
-import { noteFleetChange } from "../hosts/changes.ts";
 import type { ClosingOperation, Context, Grant, Operation } from "../operation/context.ts";
 import type { AuditDetail } from "../operation/entry.ts";
-import type { User } from "../users/find.ts";
 import { restoreAccess, storeUser } from "./access.ts";
 import { accountOf, activeKeys, raiseGeneration, refOf } from "./account.ts";
 import { type Closing, noteClosing, oweClosing, settleClosing, widenNarrowing } from "./closings.ts";
+import type { User } from "./find-user.ts";
 import { closingHostOf, hostOf } from "./own-host.ts";
+import { noteFleetChange } from "./remote-changes.ts";
 
 /** How often somebody else may change the same in between. */
 const ATTEMPTS = 5;

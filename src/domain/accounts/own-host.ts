@@ -3,8 +3,8 @@
 import { ABSENT_HOST } from "../../protocol/absent-host.ts";
 import type { Host } from "../../protocol/host.ts";
 import type { Services } from "../operation/context.ts";
-import type { User } from "../users/find.ts";
 import { refOf } from "./account.ts";
+import type { User } from "./find-user.ts";
 
 type WithHost = Pick<Services, "host">;
 

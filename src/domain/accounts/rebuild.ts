@@ -5,10 +5,10 @@ import { UamError } from "../../shared/errors.ts";
 import { hostAccountOf } from "../../shared/text/account-name.ts";
 import { auditedGrant } from "../operation/audited.ts";
 import type { Context } from "../operation/context.ts";
-import { lockUser, type User } from "../users/find.ts";
 import { requireClosed } from "./access.ts";
 import { accountOf, openAccountOf, raiseGeneration, refOf } from "./account.ts";
 import { closingsOf } from "./closings.ts";
+import { lockUser, type User } from "./find-user.ts";
 
 /**
  * Recreates the user's account: with its uid, an empty home, and the stored keys and state. Whatever the old account left (home, jobs,

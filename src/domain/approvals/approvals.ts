@@ -8,6 +8,8 @@ import { publicMessage, UamError } from "../../shared/errors.ts";
 import { offsetOf, type Page, type Paged } from "../../shared/product/page.ts";
 import type { Database } from "../../store/client.ts";
 import { type ApprovalRow, approvals, type UserRow } from "../../store/schema.ts";
+import { lockUserIfStored } from "../accounts/find-user.ts";
+import { MAX_PURPOSE, MAX_SUPERVISOR, parseEmail, parseText, parseUsername } from "../accounts/username.ts";
 import {
   applicationApproved,
   applicationApprovedLater,
@@ -17,8 +19,6 @@ import {
 import { queueMail } from "../mail/outbox.ts";
 import { audited } from "../operation/audited.ts";
 import type { Context, Operation } from "../operation/context.ts";
-import { lockUserIfStored } from "../users/find.ts";
-import { MAX_PURPOSE, MAX_SUPERVISOR, parseEmail, parseText, parseUsername } from "../users/username.ts";
 import { createUser } from "../users/users.ts";
 import { settleRequest } from "./extensions.ts";
 import { hasRoom, mailApplicant } from "./flooding.ts";

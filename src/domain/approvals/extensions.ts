@@ -1,25 +1,21 @@
 /** Requests for more time: users make one for their own account, and administrators review it like an application. */
 
-import { and, desc, eq, gt, or } from "drizzle-orm";
+import { and, eq } from "drizzle-orm";
 import { UamError } from "../../shared/errors.ts";
 import { MAX_REQUESTED_DAYS } from "../../shared/product/limits.ts";
 import { requireText } from "../../shared/text/text.ts";
-import { DAY, shift } from "../../shared/time/clock.ts";
-import type { Database } from "../../store/client.ts";
+import { shift } from "../../shared/time/clock.ts";
 import { type ApprovalRow, approvals } from "../../store/schema.ts";
 import { closingsOf } from "../accounts/closings.ts";
+import { isExpired, lockUser, type User } from "../accounts/find-user.ts";
+import { MAX_PURPOSE } from "../accounts/username.ts";
 import { queueMail } from "../mail/outbox.ts";
 import { extensionRejected } from "../mail/request-messages.ts";
 import { audited } from "../operation/audited.ts";
 import type { Context, Operation } from "../operation/context.ts";
 import { readSetting } from "../settings/settings.ts";
-import { isExpired, lockUser, type User } from "../users/find.ts";
-import { MAX_PURPOSE } from "../users/username.ts";
 import { extendUser } from "../users/users.ts";
 import { lockNotice, tellOfApplications } from "./notices.ts";
-
-/** A reviewed request is shown to its user for this long. */
-const SHOWN = 30 * DAY;
 
 export interface ExtensionRequest {
   /** Whole days, 1 to 365. */
@@ -53,18 +49,6 @@ export function requestExtension(context: Context, userId: number, request: Exte
     op.record({ detail: { application: application.id } });
     return application;
   });
-}
-
-/** The user's newest request for more time, if it is pending or was reviewed within the last 30 days. */
-export async function findOwnRequest(db: Database, userId: number, now: Date): Promise<ApprovalRow | undefined> {
-  const isShown = or(eq(approvals.status, "pending"), gt(approvals.reviewedAt, shift(now, -SHOWN)));
-  const [newest] = await db
-    .select()
-    .from(approvals)
-    .where(and(eq(approvals.userId, userId), eq(approvals.kind, "extension"), isShown))
-    .orderBy(desc(approvals.id))
-    .limit(1);
-  return newest;
 }
 
 /**

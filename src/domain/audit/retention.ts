@@ -1,13 +1,16 @@
 /** Retention: the oldest records go, and a sealed checkpoint says where the log now begins. */
 
 import { lt, sql } from "drizzle-orm";
+import { HOUR, shift } from "../../shared/time/clock.ts";
 import type { Transaction } from "../../store/client.ts";
 import { LOCKS } from "../../store/locks.ts";
-import { audit } from "../../store/schema-audit.ts";
-import type { Services } from "../operation/context.ts";
+import { audit, auditFloor } from "../../store/schema-audit.ts";
+import type { Context, Services } from "../operation/context.ts";
 
 /** Records removed in one transaction. */
 const BATCH = 50_000;
+/** The database uses its own clock, which may be behind ours. */
+const SKEW = HOUR;
 
 /** What was removed. */
 export interface Purged {
@@ -47,4 +50,15 @@ export async function purgeBatch(
     sql`select public.audit_purge(${last.id}, ${now.toISOString()}::timestamptz, ${mark}) as removed`,
   );
   return { removed: Number(row?.removed ?? 0), last: last.id };
+}
+
+/** Before which time a retention of that length removes records at that moment: never what the database itself keeps. */
+export async function purgeLimit(context: Context, retention: number, at: Date): Promise<Date> {
+  return shift(at, -Math.max(retention, (await readFloor(context)) + SKEW));
+}
+
+/** Milliseconds for which the database itself keeps every record: it would refuse a whole batch for the youngest in it. */
+async function readFloor({ db, policy }: Context): Promise<number> {
+  const [row] = await db.select().from(auditFloor);
+  return row?.milliseconds ?? policy.auditRetentionMin;
 }

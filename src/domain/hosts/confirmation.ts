@@ -6,9 +6,9 @@ import { withoutPrefix } from "../../shared/text/account-name.ts";
 import { isForever } from "../../shared/time/lease.ts";
 import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import { fleetChanges } from "../../store/schema-fleet.ts";
+import { hasRemoteHosts } from "../accounts/remote.ts";
 import { audited } from "../operation/audited.ts";
 import { type Services, systemContext } from "../operation/context.ts";
-import { hasRemoteHosts } from "./remote.ts";
 
 /** What is known of a change on the remote hosts that had the account. */
 export interface Confirmation {

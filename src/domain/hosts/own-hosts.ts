@@ -4,10 +4,10 @@ import type { ServerKey } from "../../protocol/host.ts";
 import { UamError } from "../../shared/errors.ts";
 import { hostAccountOf } from "../../shared/text/account-name.ts";
 import type { HostRow } from "../../store/schema-fleet.ts";
+import { findUser } from "../accounts/find-user.ts";
 import { knownServerKeys } from "../mail/site.ts";
 import type { Context } from "../operation/context.ts";
-import type { SshSite } from "../users/connection.ts";
-import { findUser } from "../users/find.ts";
+import type { SshSite } from "./connection.ts";
 import { listPlaces, type PlaceState } from "./user-hosts.ts";
 
 export interface OwnHost {

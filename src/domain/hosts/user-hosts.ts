@@ -9,8 +9,8 @@ import { audit, isAbout } from "../../store/schema-audit.ts";
 import { grants, type HostRow, hostGroupMembers, hostGroups, hostProblems, hosts } from "../../store/schema-fleet.ts";
 import { refOf } from "../accounts/account.ts";
 import { closingsOf } from "../accounts/closings.ts";
+import { requireUser, type User } from "../accounts/find-user.ts";
 import type { Context } from "../operation/context.ts";
-import { requireUser, type User } from "../users/find.ts";
 import { PLACES } from "./placements.ts";
 
 /** Whether a host has applied what is stored about the user, has not yet, or cannot. */

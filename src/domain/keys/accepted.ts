@@ -1,10 +1,10 @@
 /** Whether a key that is to be stored would open anything. */
 
 import { UamError } from "../../shared/errors.ts";
+import type { User } from "../accounts/find-user.ts";
 import { hostOf } from "../accounts/own-host.ts";
 import { hostsOfUser } from "../hosts/placements.ts";
 import type { Operation } from "../operation/context.ts";
-import type { User } from "../users/find.ts";
 import type { PublicKey } from "./public-key.ts";
 
 /**

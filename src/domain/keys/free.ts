@@ -3,8 +3,8 @@
 import { and, eq } from "drizzle-orm";
 import { UamError } from "../../shared/errors.ts";
 import { type KeyRow, sshKeys, type UserRow } from "../../store/schema.ts";
+import { requireUser } from "../accounts/find-user.ts";
 import type { Context } from "../operation/context.ts";
-import { requireUser } from "../users/find.ts";
 import { revokeKey } from "./keys.ts";
 
 /** A key that was revoked, and who had it. */

@@ -5,8 +5,8 @@ import { pipelined, preparedOnce } from "../../store/client.ts";
 import { jsonRows } from "../../store/json-rows.ts";
 import { accounts, closings, type KeyRow, sshKeys, users } from "../../store/schema.ts";
 import type { Closing } from "../accounts/closings.ts";
+import { lockRow, ownAccount, requireFound, type User, userColumns } from "../accounts/find-user.ts";
 import type { Operation } from "../operation/context.ts";
-import { lockRow, ownAccount, requireFound, type User, userColumns } from "../users/find.ts";
 
 /** A user whose row is locked, with the active keys and what is being taken away, each oldest first. */
 export interface LockedUser {

@@ -4,6 +4,7 @@ import { eq } from "drizzle-orm";
 import { allowedBy, isWithin, parseNetworks } from "../../shared/net/networks.ts";
 import { type KeyRow, sshKeys } from "../../store/schema.ts";
 import { activeKeys, networksOf } from "../accounts/account.ts";
+import { findUser, type User } from "../accounts/find-user.ts";
 import {
   changeNetworks,
   giveAdded,
@@ -17,7 +18,6 @@ import {
 } from "../accounts/narrowing.ts";
 import { auditedClosing, auditedGrant } from "../operation/audited.ts";
 import type { Context, Operation } from "../operation/context.ts";
-import { findUser, type User } from "../users/find.ts";
 import { parseKeyName, renameKey, requireKey } from "./keys.ts";
 import { lockUserAndKeys } from "./lock.ts";
 

@@ -1,10 +1,10 @@
 /** Removes what is no longer of use: old audit records, and what logins and mail leave behind. */
 
 import { and, desc, eq } from "drizzle-orm";
-import { DAY, HOUR, shift } from "../../shared/time/clock.ts";
+import { DAY, shift } from "../../shared/time/clock.ts";
 import { formatTimestamp } from "../../shared/time/timestamp.ts";
-import { audit, auditFloor, isAbout } from "../../store/schema-audit.ts";
-import { purgeBatch } from "../audit/retention.ts";
+import { audit, isAbout } from "../../store/schema-audit.ts";
+import { purgeBatch, purgeLimit } from "../audit/retention.ts";
 import { purgeResetTokens } from "../auth/administrators/admin-reset.ts";
 import { purgeAttempts } from "../auth/codes/attempts.ts";
 import { purgeCaptchas } from "../auth/codes/captchas.ts";
@@ -25,8 +25,6 @@ import type { Heartbeat } from "./heartbeat.ts";
 
 /** The record of who shortened the retention is kept for this long, whatever the retention is then. */
 const CHANGE_KEPT = 30 * DAY;
-/** The database uses its own clock, which may be behind ours. */
-const SKEW = HOUR;
 
 /**
  * Removes the audit records that are older than the retention as it is set now, oldest first, and returns how many; on
@@ -36,7 +34,8 @@ const SKEW = HOUR;
 export async function purgeDue(context: Context, time: Heartbeat): Promise<number> {
   if (time.holdUntil !== undefined) return 0;
   const retention = await readSetting(context, context.db, "policy.audit_retention");
-  const before = earliest(await purgeLimit(context, retention, time.now), await lastChange(context));
+  const [limit, change] = [await purgeLimit(context, retention, time.now), await lastChange(context)];
+  const before = change !== undefined && change < limit ? change : limit;
   let removed = 0;
   for (;;) {
     const batch = await purge(context, before);
@@ -49,11 +48,6 @@ export async function purgeDue(context: Context, time: Heartbeat): Promise<numbe
   const occasion = `audit-purge:${formatTimestamp(time.now).slice(0, 10)}`;
   await context.db.transaction((tx) => tellAdministrators({ tx, context }, message, { about: "audit", occasion }));
   return removed;
-}
-
-/** Before which time a retention of that length removes records at that moment: never what the database itself keeps. */
-export async function purgeLimit(context: Context, retention: number, at: Date): Promise<Date> {
-  return earliest(shift(at, -retention), shift(at, -((await readFloor(context)) + SKEW)));
 }
 
 /** One batch, and its record. */
@@ -75,17 +69,6 @@ async function lastChange({ db, clock }: Context): Promise<Date | undefined> {
     .orderBy(desc(audit.id))
     .limit(1);
   return change !== undefined && change.at > shift(clock.now(), -CHANGE_KEPT) ? change.at : undefined;
-}
-
-/** Milliseconds for which the database itself keeps every record: it would refuse a whole batch for the youngest in it. */
-async function readFloor({ db, policy }: Context): Promise<number> {
-  const [row] = await db.select().from(auditFloor);
-  return row?.milliseconds ?? policy.auditRetentionMin;
-}
-
-function earliest(...times: readonly (Date | undefined)[]): Date {
-  const known = times.filter((time) => time !== undefined);
-  return new Date(Math.min(...known.map((time) => time.getTime())));
 }
 
 /** Removes sessions, codes, reset tokens, used captchas and tickets, locks, tokens, logins and logouts by single sign-on and finished mail that nobody can use or ask about any more. */

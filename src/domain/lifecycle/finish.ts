@@ -5,13 +5,13 @@ import { faultPoint } from "../../shared/work/fault-point.ts";
 import { type Closed, disableAccess, removeAccess, shutAccess } from "../accounts/access.ts";
 import { activeKeys } from "../accounts/account.ts";
 import { actorOf, type Closing, dueClosings, findClosing, listClosings } from "../accounts/closings.ts";
+import { lockUserIfStored, type User } from "../accounts/find-user.ts";
 import { finishLeaving } from "../accounts/local-account.ts";
 import { finishNarrowing } from "../accounts/narrowing.ts";
 import { finishRevocation } from "../keys/keys.ts";
 import { auditedClosing } from "../operation/audited.ts";
 import type { ClosingOperation, Services } from "../operation/context.ts";
 import { SYSTEM } from "../operation/entry.ts";
-import { lockUserIfStored, type User } from "../users/find.ts";
 import { lockAccess } from "../users/own-lock.ts";
 import { removedDetail } from "../users/users.ts";
 

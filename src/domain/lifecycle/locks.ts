@@ -12,9 +12,9 @@ import { faultPoint } from "../../shared/work/fault-point.ts";
 import { LOCKS } from "../../store/locks.ts";
 import { importedLocks } from "../../store/schema.ts";
 import { disableAccess, owedSentence } from "../accounts/access.ts";
+import { findUserByName, lockUser } from "../accounts/find-user.ts";
 import { auditedClosing } from "../operation/audited.ts";
 import type { Context, Policy, Services } from "../operation/context.ts";
-import { findUserByName, lockUser } from "../users/find.ts";
 
 /** An entry that was recorded as failed, and why: no such user is stored, or the host refused. */
 export interface LockFailure {

@@ -3,10 +3,10 @@
 import { type SQL, sql } from "drizzle-orm";
 import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import type { Transaction } from "../../store/client.ts";
+import { isEmail } from "../accounts/username.ts";
 import { expiryReminder } from "../mail/account-messages.ts";
 import { type QueuedMail, queueMails } from "../mail/outbox.ts";
 import type { Services } from "../operation/context.ts";
-import { isEmail } from "../users/username.ts";
 
 /** A reminder this soon after a mail that states the date, such as the welcome, would say nothing new. */
 const QUIET = "1 day";

@@ -3,12 +3,12 @@
 import type { HostProblem } from "../../protocol/fleet.ts";
 import { withoutPrefix } from "../../shared/text/account-name.ts";
 import { accountOf } from "../accounts/account.ts";
+import { findUserByName } from "../accounts/find-user.ts";
 import type { AdmittedHost } from "../hosts/host-row.ts";
 import { tellAdministrators } from "../mail/administrators.ts";
 import { closedAccountDiffered } from "../mail/agent-messages.ts";
 import { audited } from "../operation/audited.ts";
 import { type Services, systemContext } from "../operation/context.ts";
-import { findUserByName } from "../users/find.ts";
 
 /** Records what the agent found. */
 export async function recordDrift(

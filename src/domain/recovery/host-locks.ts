@@ -8,11 +8,11 @@ import { blankControlCharacters } from "../../shared/text/text.ts";
 import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import { importedLocks } from "../../store/schema.ts";
 import { disableAccess, owedSentence } from "../accounts/access.ts";
+import { findUserByName, lockUser } from "../accounts/find-user.ts";
 import type { AdmittedHost } from "../hosts/host-row.ts";
 import { accountsThere } from "../hosts/own-accounts.ts";
 import { auditedClosing } from "../operation/audited.ts";
 import type { Context, Services } from "../operation/context.ts";
-import { findUserByName, lockUser } from "../users/find.ts";
 
 /**
  * Disables each user once, however often the lock is reported, by the path that disabling takes; what the service's own host cannot do is

@@ -9,7 +9,7 @@ import { formatDuration } from "../../shared/time/duration.ts";
 import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import { users } from "../../store/schema.ts";
 import { audit, auditHead } from "../../store/schema-audit.ts";
-import { purgeLimit } from "../lifecycle/clean-up.ts";
+import { purgeLimit } from "../audit/retention.ts";
 import type { Context } from "../operation/context.ts";
 import { atLeast, defaultOf, findSetting, holdOf, parseValue } from "./settings.ts";
 

@@ -5,7 +5,7 @@ import { DAY, shift } from "../../shared/time/clock.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { type UserRow, users } from "../../store/schema.ts";
 import { audit } from "../../store/schema-audit.ts";
-import { hasStatusAt } from "../users/find.ts";
+import { hasStatusAt } from "../accounts/find-user.ts";
 
 type Stored = Database | Transaction;
 

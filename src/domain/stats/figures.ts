@@ -3,7 +3,7 @@
 import { sql } from "drizzle-orm";
 import type { Database } from "../../store/client.ts";
 import type { UserRow } from "../../store/schema.ts";
-import { hasStatusAt } from "../users/find.ts";
+import { hasStatusAt } from "../accounts/find-user.ts";
 
 export interface Figures {
   readonly users: { readonly active: number; readonly disabled: number; readonly expired: number };

@@ -4,8 +4,8 @@ import { and, asc, count, gt, gte, lt } from "drizzle-orm";
 import { DAY, shift } from "../../shared/time/clock.ts";
 import type { Transaction } from "../../store/client.ts";
 import { changeCounts, userCounts, users } from "../../store/schema.ts";
+import { hasStatusAt } from "../accounts/find-user.ts";
 import type { Context } from "../operation/context.ts";
-import { hasStatusAt } from "../users/find.ts";
 import {
   type Changes,
   countChanges,

@@ -6,8 +6,8 @@ import { gathered } from "../../shared/work/batch-loader.ts";
 import { type Database, oncePerDatabase } from "../../store/client.ts";
 import { jsonRows } from "../../store/json-rows.ts";
 import { approvals, type UserRow, users } from "../../store/schema.ts";
+import { hasStatusAt } from "../accounts/find-user.ts";
 import type { Context } from "../operation/context.ts";
-import { hasStatusAt } from "../users/find.ts";
 
 /** How far ahead `expiringSoon` looks. */
 export const EXPIRING_SOON = 30 * DAY;

@@ -7,11 +7,11 @@ import type { Database, Transaction } from "../../store/client.ts";
 import type { UserRow } from "../../store/schema.ts";
 import { refOf } from "../accounts/account.ts";
 import type { Closing } from "../accounts/closings.ts";
+import { isExpired, type User } from "../accounts/find-user.ts";
 import { accountMissing } from "../accounts/rebuild.ts";
 import { countMissing } from "../hosts/reported-missing.ts";
 import type { Context } from "../operation/context.ts";
 import { readSetting } from "../settings/settings.ts";
-import { isExpired, type User } from "./find.ts";
 
 type Stored = Database | Transaction;
 

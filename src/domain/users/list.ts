@@ -9,8 +9,8 @@ import { type Database, oncePerDatabase, type Transaction } from "../../store/cl
 import { jsonRows } from "../../store/json-rows.ts";
 import { type UserRow, users } from "../../store/schema.ts";
 import { searched } from "../../store/searched.ts";
+import { hasStatusAt } from "../accounts/find-user.ts";
 import type { Context } from "../operation/context.ts";
-import { hasStatusAt } from "./find.ts";
 
 export interface UserFilter {
   readonly status?: UserRow["status"] | undefined;

@@ -4,11 +4,11 @@ import type { ServerKey } from "../../protocol/host.ts";
 import { UamError } from "../../shared/errors.ts";
 import { shift } from "../../shared/time/clock.ts";
 import type { ApprovalRow } from "../../store/schema.ts";
-import { findOwnRequest } from "../approvals/extensions.ts";
+import { findOwnRequest } from "../accounts/extension-request.ts";
+import { findUser, type User } from "../accounts/find-user.ts";
 import { knownServerKeys } from "../mail/site.ts";
 import type { Context, Site } from "../operation/context.ts";
 import { readSetting } from "../settings/settings.ts";
-import { findUser, type User } from "./find.ts";
 
 export interface OwnAccount {
   readonly user: User;

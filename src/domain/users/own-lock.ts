@@ -3,6 +3,7 @@
 import { UamError } from "../../shared/errors.ts";
 import { type Closed, disableAccess, owedSentence, shutOnHost, unfinished } from "../accounts/access.ts";
 import { closingsOf, noteClosing } from "../accounts/closings.ts";
+import { lockUser, type User } from "../accounts/find-user.ts";
 import { voidCode } from "../auth/codes/otp.ts";
 import { endSessionsOf } from "../auth/sessions/sessions.ts";
 import { tellAdministrators } from "../mail/administrators.ts";
@@ -10,7 +11,6 @@ import { queueMail } from "../mail/outbox.ts";
 import { lockedByOwner, lockedByYou } from "../mail/request-messages.ts";
 import { auditedClosing } from "../operation/audited.ts";
 import type { ClosingOperation, Context } from "../operation/context.ts";
-import { lockUser, type User } from "./find.ts";
 
 /**
  * Takes the user's own access away as disabling does, and ends every session of theirs with the service, whatever the host and

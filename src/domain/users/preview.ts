@@ -10,10 +10,10 @@ import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import type { KeyRow, UserRow } from "../../store/schema.ts";
 import { accountAt, activeKeys, refOf } from "../accounts/account.ts";
 import { type Closing, closingsOf } from "../accounts/closings.ts";
+import { isExpired, requireUser, type User } from "../accounts/find-user.ts";
 import { closingHostOf, hostOf } from "../accounts/own-host.ts";
 import type { Context } from "../operation/context.ts";
 import { extensionOf, requireDisableable, requireEnableable } from "./changeable.ts";
-import { isExpired, requireUser, type User } from "./find.ts";
 
 /** A preview, with the user's status and expiry as they would be. */
 export interface UserPreview extends Preview {

@@ -7,10 +7,10 @@ import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { type KeyRow, sshKeys } from "../../store/schema.ts";
 import { refOf } from "../accounts/account.ts";
+import { lockUser, requireUser } from "../accounts/find-user.ts";
 import { auditedClosing } from "../operation/audited.ts";
 import type { Context } from "../operation/context.ts";
 import { requirePermission } from "../operation/permission.ts";
-import { lockUser, requireUser } from "./find.ts";
 
 /** An open login, and the user's own key that is proven to have opened it; a revoked one, too. */
 export interface OpenSession extends Omit<SshSession, "fingerprint"> {

@@ -4,6 +4,7 @@ import { allowedBy, isWithin, parseNetworks } from "../../shared/net/networks.ts
 import type { UserRow } from "../../store/schema.ts";
 import { storeUser } from "../accounts/access.ts";
 import { raiseGeneration } from "../accounts/account.ts";
+import { findUser, lockUser, type User } from "../accounts/find-user.ts";
 import {
   changeNetworks,
   giveAdded,
@@ -13,11 +14,10 @@ import {
   takesAway,
   widenAccess,
 } from "../accounts/narrowing.ts";
+import { MAX_PURPOSE, MAX_SUPERVISOR, parseEmail, parseText } from "../accounts/username.ts";
 import { tellAddressChanged } from "../mail/notices.ts";
 import { audited, auditedClosing, auditedGrant } from "../operation/audited.ts";
 import type { Context, Operation } from "../operation/context.ts";
-import { findUser, lockUser, type User } from "./find.ts";
-import { MAX_PURPOSE, MAX_SUPERVISOR, parseEmail, parseText } from "./username.ts";
 import { endLoginsOf } from "./web-sessions.ts";
 
 export interface UserChanges {

@@ -10,8 +10,10 @@ import { accounts, users } from "../../store/schema.ts";
 import { disableAccess, openAccess, owedSentence, removeAccess, restoreAccess, storeUser } from "../accounts/access.ts";
 import { activeKeys, openAccountOf, refOf } from "../accounts/account.ts";
 import { closingsOf } from "../accounts/closings.ts";
+import { isExpired, lockUser, requireUser, type User } from "../accounts/find-user.ts";
 import { forgetIntent, recordIntent } from "../accounts/intents.ts";
 import { allocateUid } from "../accounts/uid.ts";
+import { MAX_PURPOSE, MAX_SUPERVISOR, parseEmail, parseText, parseUsername } from "../accounts/username.ts";
 import { voidCode } from "../auth/codes/otp.ts";
 import { grantDefaultGroup } from "../hosts/first-grant.ts";
 import { accountCreated } from "../mail/messages.ts";
@@ -22,8 +24,6 @@ import { auditedClosing, auditedGrant } from "../operation/audited.ts";
 import type { Context, Grant, Operation } from "../operation/context.ts";
 import { readSetting } from "../settings/settings.ts";
 import { extensionOf, parseDays, requireDisableable, requireEnableable } from "./changeable.ts";
-import { isExpired, lockUser, requireUser, type User } from "./find.ts";
-import { MAX_PURPOSE, MAX_SUPERVISOR, parseEmail, parseText, parseUsername } from "./username.ts";
 import { endLoginsOf } from "./web-sessions.ts";
 
 export interface NewUser {

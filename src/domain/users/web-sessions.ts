@@ -1,10 +1,10 @@
 /** A user's sessions with the service: an administrator ends them. What ends logins by SSH is in ssh-sessions.ts. */
 
+import { lockUser, type User } from "../accounts/find-user.ts";
 import { voidCode } from "../auth/codes/otp.ts";
 import { endSessionsOf } from "../auth/sessions/sessions.ts";
 import { audited } from "../operation/audited.ts";
 import type { Context, Operation } from "../operation/context.ts";
-import { lockUser, type User } from "./find.ts";
 
 /**
  * Ends every session of the user with the service, and returns how many; a code that was sent is void. They can log in again where their

@@ -7,9 +7,9 @@ import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { closings, sshKeys } from "../../store/schema.ts";
 import { accountAt } from "../accounts/account.ts";
+import { selectUsersWhere } from "../accounts/find-user.ts";
 import { PLACES } from "../hosts/placements.ts";
 import type { Services } from "../operation/context.ts";
-import { selectUsersWhere } from "../users/find.ts";
 
 /** An account, and whose it is. */
 export interface UserState {

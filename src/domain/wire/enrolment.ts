@@ -10,7 +10,7 @@ import { parseHostName } from "../../shared/text/host-name.ts";
 import { isDuplicate, type Transaction } from "../../store/client.ts";
 import { uidCounter } from "../../store/schema.ts";
 import { hostGroupMembers, hosts } from "../../store/schema-fleet.ts";
-import { noteRemoteHost } from "../hosts/remote.ts";
+import { noteRemoteHost } from "../accounts/remote.ts";
 import { audited } from "../operation/audited.ts";
 import type { Context, Policy } from "../operation/context.ts";
 import { requireFree, useJoinToken } from "./join-tokens.ts";

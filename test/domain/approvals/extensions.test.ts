@@ -2,10 +2,10 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { and, eq } from "drizzle-orm";
+import { USER_DELETED } from "../../../src/domain/accounts/extension-request.ts";
+import { findUser, type User } from "../../../src/domain/accounts/find-user.ts";
 import { tellOfWaitingApplications } from "../../../src/domain/approvals/notices.ts";
-import { USER_DELETED } from "../../../src/domain/approvals/withdrawal.ts";
 import { expireDue, recycleDue } from "../../../src/domain/lifecycle/lifecycle.ts";
-import { findUser, type User } from "../../../src/domain/users/find.ts";
 import { DAY, HOUR, MINUTE } from "../../../src/shared/time/clock.ts";
 import { approvals, closings, users } from "../../../src/store/schema.ts";
 import { type Client, createTestApp, type TestApp } from "../../support/app.ts";

@@ -4,10 +4,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { and, eq } from "drizzle-orm";
 import { accountOf } from "../../../src/domain/accounts/account.ts";
 import { listClosings } from "../../../src/domain/accounts/closings.ts";
+import { findUser, type User } from "../../../src/domain/accounts/find-user.ts";
 import { printCode, sendCode } from "../../../src/domain/auth/codes/otp.ts";
 import { finishClosings } from "../../../src/domain/lifecycle/finish.ts";
 import { expireDue } from "../../../src/domain/lifecycle/lifecycle.ts";
-import { findUser, type User } from "../../../src/domain/users/find.ts";
 import { HOUR, MINUTE } from "../../../src/shared/time/clock.ts";
 import { closings, users } from "../../../src/store/schema.ts";
 import { sessions } from "../../../src/store/schema-auth.ts";

@@ -1,7 +1,7 @@
 /** Attacks that have a name, on the whole application: what is listed in docs/security.md and is shown nowhere else. */
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { parseUsername } from "../../../src/domain/users/username.ts";
+import { parseUsername } from "../../../src/domain/accounts/username.ts";
 import { SESSION_COOKIE } from "../../../src/server/api/http/session-cookie.ts";
 import { ADMIN_PASSWORD, type Client, createTestApp, type TestApp } from "../../support/app.ts";
 import { processorTime } from "../../support/hang.ts";

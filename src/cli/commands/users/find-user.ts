@@ -10,7 +10,7 @@ const ID = /^\d{1,15}$/;
 
 /** The user with that name, host account or id, in this order: a name may be all digits. Undefined if there is none. */
 export async function findUserReferred(context: Context, reference: string): Promise<UserRow | undefined> {
-  const { findUser, findUserByName } = await import("../../../domain/users/find.ts");
+  const { findUser, findUserByName } = await import("../../../domain/accounts/find-user.ts");
   const named = await findUserByName(context.db, withoutPrefix(reference));
   return named ?? (ID.test(reference) ? await findUser(context.db, Number(reference)) : undefined);
 }

@@ -18,7 +18,7 @@ export async function lockAsRoot(args: readonly string[], environment: CliEnviro
     const { hostOpener } = await import("../../../agent/open-host.ts");
     const { policyOf } = await import("../../../server/compose.ts");
     const { hostSettingsOf } = await import("../../../server/host-settings.ts");
-    const { parseUsername } = await import("../../../domain/users/username.ts");
+    const { parseUsername } = await import("../../../domain/accounts/username.ts");
     const { findLockable } = await import("../../../domain/lifecycle/locks.ts");
     // Root's work with the settings of sudo mode: nothing is done that the service could not undo, such as shutting the home.
     const host = await hostOpener({ ...hostSettingsOf(config), mode: "direct" }, log, environment.runtime)("all");

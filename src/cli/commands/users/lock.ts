@@ -55,7 +55,7 @@ function runLock(submitted: string, alreadyShut: number | undefined): Command {
         `UAM_LOCAL_HOST is off, so there is no account to shut here. uam user disable ${submitted} takes the access away`,
       );
     const log = await commandLog(environment, config, config.hostMode !== "dry-run");
-    const { parseUsername } = await import("../../../domain/users/username.ts");
+    const { parseUsername } = await import("../../../domain/accounts/username.ts");
     const { findIdentity } = await import("../../../agent/store.ts");
     const username = parseUsername(submitted);
     const service = findIdentity(config.dataDir);
@@ -139,7 +139,7 @@ async function shutAndJournal({ environment, config, log }: Work, username: stri
 
 /** The account of that user by the database; undefined if there is no such user, or no database. */
 async function findStored(environment: CliEnvironment, username: string): Promise<AccountRef | undefined> {
-  const { findUserByName } = await import("../../../domain/users/find.ts");
+  const { findUserByName } = await import("../../../domain/accounts/find-user.ts");
   try {
     const user = await withServices(environment, "read", async ({ db }) => await findUserByName(db, username));
     return user && { name: hostAccountOf(user.username), uid: user.uid };

@@ -7,7 +7,6 @@ import type { Transaction } from "../../../store/client.ts";
 import { type AdminRow, admins } from "../../../store/schema-auth.ts";
 import { webhooks } from "../../../store/schema-events.ts";
 import { ssoIdentities } from "../../../store/schema-sso.ts";
-import { originOf } from "../../events/address.ts";
 import type { Context, Operation } from "../../operation/context.ts";
 import { voidJoinLines } from "../tokens/join-lines.ts";
 import { revokeTokensOf } from "../tokens/tokens.ts";
@@ -46,7 +45,7 @@ export async function takeBackWhatLetsIn(
 /** The webhooks that the administrator made, each by its number and where it goes. */
 export async function webhooksOf(tx: Transaction, { id }: Pick<AdminRow, "id">): Promise<readonly string[]> {
   const rows = await tx.select().from(webhooks).where(eq(webhooks.madeById, id)).orderBy(asc(webhooks.id));
-  return rows.map((webhook) => `${webhook.id} (${originOf(webhook.url)})`);
+  return rows.map((webhook) => `${webhook.id} (${new URL(webhook.url).origin})`);
 }
 
 /** Whoever is invited and has set no password: the link alone would not do, because they can ask for another. */

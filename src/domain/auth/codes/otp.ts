@@ -12,13 +12,13 @@ import type { Database, Transaction } from "../../../store/client.ts";
 import { type UserRow, users } from "../../../store/schema.ts";
 import { otpCodes } from "../../../store/schema-auth.ts";
 import { closingsOf, isShutting } from "../../accounts/closings.ts";
+import { findUserByName, isExpired } from "../../accounts/find-user.ts";
+import { parseTypedName } from "../../accounts/username.ts";
 import { oneTimeCode } from "../../mail/messages.ts";
 import { queueMail } from "../../mail/outbox.ts";
 import { audited } from "../../operation/audited.ts";
 import type { Context, Operation } from "../../operation/context.ts";
 import type { AuditDetail, AuditEntry } from "../../operation/entry.ts";
-import { findUserByName, isExpired } from "../../users/find.ts";
-import { parseTypedName } from "../../users/username.ts";
 import { type NewSession, openSession } from "../sessions/sessions.ts";
 import {
   type AttemptLimit,

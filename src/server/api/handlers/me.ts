@@ -1,8 +1,8 @@
 /** /me: what external users see of their account and do with it. */
 
 import type { me } from "../../../contract/me.ts";
+import { statusAt } from "../../../domain/accounts/find-user.ts";
 import { awaitHosts } from "../../../domain/hosts/confirmation.ts";
-import { statusAt } from "../../../domain/users/find.ts";
 import { getOwnAccount } from "../../../domain/users/own-account.ts";
 import { lockOwnAccount } from "../../../domain/users/own-lock.ts";
 import { hostsRecord, ownRecord } from "../../records.ts";

@@ -1,12 +1,12 @@
 /** Requests of a session that were refused for their content before any operation began: they are recorded too. */
 
+import { findUser } from "../../../domain/accounts/find-user.ts";
 import { findAdminById } from "../../../domain/auth/administrators/admin.ts";
 import type { Principal } from "../../../domain/auth/sessions/sessions.ts";
 import { findKeyOwner } from "../../../domain/keys/keys.ts";
 import { audited } from "../../../domain/operation/audited.ts";
 import type { Context, Services } from "../../../domain/operation/context.ts";
 import type { AuditEntry } from "../../../domain/operation/entry.ts";
-import { findUser } from "../../../domain/users/find.ts";
 import { UamError } from "../../../shared/errors.ts";
 import type { AuditAction } from "../../../shared/product/audit-actions.ts";
 import { contextOf, isPreview, sessionOf } from "./request.ts";

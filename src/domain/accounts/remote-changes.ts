@@ -4,9 +4,9 @@
  */
 
 import { type SQL, sql } from "drizzle-orm";
-import { refOf } from "../accounts/account.ts";
 import type { Operation } from "../operation/context.ts";
-import type { User } from "../users/find.ts";
+import { refOf } from "./account.ts";
+import type { User } from "./find-user.ts";
 import { hasRemoteHosts } from "./remote.ts";
 
 /** Hosts in SQL, as h: those that the user was given, by name or by group. */

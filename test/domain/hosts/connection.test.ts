@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parse } from "valibot";
 import { sshHost } from "../../../src/config/ssh-host.ts";
-import { knownHostsLines, type SshSite, sshCommand, sshConfig } from "../../../src/domain/users/connection.ts";
+import { knownHostsLines, type SshSite, sshCommand, sshConfig } from "../../../src/domain/hosts/connection.ts";
 import type { ServerKey } from "../../../src/protocol/host.ts";
 import { needs } from "../../support/tools.ts";
 
