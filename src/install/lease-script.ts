@@ -96,8 +96,10 @@ export const LEASE_SCRIPT = [
   `for file in "$2"/var/lib/systemd/linger/${ASIDE}*; do`,
   isFile,
   `uid=$(id -u -- "\${file##*/${ASIDE}}" 2>/dev/null) || continue`,
-  'group="/sys/fs/cgroup/user.slice/user-$uid.slice/user@$uid.service"',
-  '[ ! -d "$group" ] || echo 1 2>/dev/null >"$group/cgroup.kill" || systemctl kill --signal=SIGKILL "user@$uid.service"',
+  'manager="user@$uid.service"',
+  // systemd does it where the kernel cannot (before Linux 5.14) or has its groups elsewhere (cgroups of version 1).
+  'echo 1 2>/dev/null >"/sys/fs/cgroup/user.slice/user-$uid.slice/$manager/cgroup.kill" && continue',
+  'systemctl --quiet is-active "$manager" && systemctl kill --signal=SIGKILL "$manager"',
   "done",
   // Whatever is left in a slice of theirs, under whichever uid.
   'case "$ends" in sessions) for uid in $uids; do',

@@ -3,7 +3,7 @@
  * in: two of them would share every service's group, and what one ends would end in the other.
  */
 
-import { mkdirSync, readdirSync, readFileSync, rmdirSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
 import { CannotBoot } from "./cannot-boot.ts";
 
@@ -59,8 +59,9 @@ function ownGroups(): readonly string[] {
     });
 }
 
-/** The files of a group go with it. */
+/** The files of a group go with it. Does nothing where it is gone already. */
 function removeTree(group: string): void {
+  if (!existsSync(group)) return;
   for (const entry of readdirSync(group, { withFileTypes: true })) {
     if (entry.isDirectory()) removeTree(join(group, entry.name));
   }

@@ -3,7 +3,7 @@
 import { join } from "node:path";
 import { makeCertificate } from "../support/certificate.ts";
 import { admitted, logIn, refused, sessionEnded, uploadKey } from "./access.ts";
-import { answers, noneRuns } from "./checks.ts";
+import { answers, noneRuns, orWakeAtd } from "./checks.ts";
 import type { Container } from "./container.ts";
 import { packageCommands } from "./readme.ts";
 import { same, say, step } from "./steps.ts";
@@ -233,7 +233,7 @@ async function plantJobs(web7: Container): Promise<void> {
     cd /tmp; echo '${ticks("at")}' | ${as} at now
     echo 'date +%s >>/tmp/ran-at' | ${as} at now + 6 minutes`);
   await web7.until(`${as} systemd-run --user --quiet sh -c '${ticks("linger")}'`, 30);
-  for (const name of ["cron", "at", "linger"]) await web7.until(`test -s /tmp/ran-${name}`, 90);
+  for (const name of ["cron", "at", "linger"]) await web7.until(orWakeAtd(`test -s /tmp/ran-${name}`), 90);
 }
 
 const RAN = "stat --format=%s /tmp/ran-";

@@ -101,6 +101,25 @@ describe.if(process.getuid?.() === 0).each([
     expect(readFileSync(join(root, CRONTABS, "ext_tnobody"), "utf8")).toBe("crontab");
   });
 
+  test("ends a lingering manager by systemd where the kernel's groups are elsewhere", () => {
+    const bin = join(root, "bin");
+    const asked = join(root, "asked");
+    mkdirSync(bin);
+    writeFileSync(join(bin, "id"), `#!/bin/sh\necho ${OWNER}\n`, { mode: 0o755 });
+    for (const [active, kills] of [
+      [3, []],
+      [0, [`kill --signal=SIGKILL user@${OWNER}.service`]],
+    ] as const) {
+      const text = `#!/bin/sh\n[ "$2" = is-active ] && exit ${active}\necho "$*" >>${asked}\n`;
+      writeFileSync(join(bin, "systemctl"), text, { mode: 0o755 });
+      writeFileSync(asked, "");
+      leaseOf(1);
+      run(`PATH=${bin}:$PATH; ${script}`, root);
+      // In the first pass and in the last.
+      expect([...new Set(readFileSync(asked, "utf8").split("\n").filter(Boolean))]).toEqual([...kills]);
+    }
+  });
+
   test("does so after a boot, when there is no directory yet, and lets the newer one win", () => {
     rmSync(directory, { recursive: true });
     run(script, root);
