@@ -10,6 +10,7 @@ import { leftBehind } from "./left-behind.ts";
 import { installCommands } from "./readme.ts";
 import { reserve, switches } from "./reserve.ts";
 import { same, step } from "./steps.ts";
+import { MAIL_SERVER } from "./tree.ts";
 import { type Packages, upgradeWhileServing } from "./upgrade.ts";
 
 /** Runs it all; `program` is the path of the built program in the container. Throws at the first thing that is wrong. */
@@ -26,6 +27,7 @@ export async function directMode(container: Container, program: string, packages
   await survives(container);
   await restores(container);
   await repeats(container, program);
+  await forwards(container);
   await step("systemd rates the unit as docs/install.md says", () => ratedAsPromised(container, "direct"));
   await uninstalls(container);
   await upgrades(container, program, packages);
@@ -132,6 +134,33 @@ async function repeats(container: Container, program: string): Promise<void> {
     await container.sh(`${program} install --mode direct`);
     same(await container.sh("cat /etc/uam/uam.env"), configuration, "/etc/uam/uam.env");
     same(await mainPid(container), before, "the service's process");
+  });
+}
+
+/** Last of what happens with accounts: from here on cron mails what its jobs print. */
+async function forwards({ sh, until }: Container): Promise<void> {
+  await step("with a mail server that delivers locally, ~/.forward of a disabled account runs nothing", async () => {
+    const install = `apt-get -qy --no-download --no-install-recommends install ${MAIL_SERVER}`;
+    await sh(`DEBIAN_FRONTEND=noninteractive ${install}`, 120);
+    // It returns once delivery was tried; what became of it is in the log's new lines.
+    const mail = (text: string) =>
+      sh(
+        `touch /var/log/exim4/mainlog; old=$(wc -l </var/log/exim4/mainlog)
+        echo ${text} | /usr/sbin/sendmail -odf ext_alice@localhost
+        tail -n +$((old + 1)) /var/log/exim4/mainlog | grep ext_alice`,
+        30,
+      );
+    await sh(`printf '"|/bin/sh -c 'cat >>/tmp/forwarded'"\n' >/home/ext_alice/.forward
+      chown ext_alice:ext_alice /home/ext_alice/.forward; install -m 666 /dev/null /tmp/forwarded`);
+    await mail("before-disabling");
+    await until("grep -q before-disabling /tmp/forwarded", 30);
+    await sh("uam user disable alice");
+    await mail("while-disabled");
+    await sh("if grep while-disabled /tmp/forwarded; then exit 1; fi");
+    await sh("uam user enable alice");
+    await mail("enabled-again");
+    await until("grep -q enabled-again /tmp/forwarded", 30);
+    await sh("rm /home/ext_alice/.forward /tmp/forwarded");
   });
 }
 

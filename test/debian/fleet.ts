@@ -2,8 +2,8 @@
 
 import { join } from "node:path";
 import { makeCertificate } from "../support/certificate.ts";
-import { admitted, logIn, refused, sessionEnded, uploadKey } from "./access.ts";
-import { answers, noneRuns, orWakeAtd } from "./checks.ts";
+import { admitted, logIn, openSession, refused, sessionEnded, uploadKey } from "./access.ts";
+import { absent, answers, noneRuns, orWakeAtd } from "./checks.ts";
 import type { Container } from "./container.ts";
 import { packageCommands } from "./readme.ts";
 import { same, say, step } from "./steps.ts";
@@ -44,9 +44,12 @@ export async function twoHosts(hosts: TwoHosts, options: FleetOptions): Promise<
   });
   await survives(hosts, wire);
   await lockedThere(hosts, wire);
+  await keepsJobs(hosts);
   await setBack(hosts, wire);
-  await leaseEnds(hosts, wire);
-  await retires(hosts);
+  // Each way on one of the two pairs of hosts: a lease takes minutes to end.
+  await leaseEnds(hosts, wire, options.mode === "direct" ? "logins" : "sessions");
+  if (options.mode === "direct") await leaves(hosts);
+  else await retires(hosts);
 }
 
 async function serves({ service, web7 }: TwoHosts, { first }: FleetOptions): Promise<void> {
@@ -127,7 +130,8 @@ async function survives({ service, web7 }: TwoHosts, wire: Wire): Promise<void> 
     // Enabling ended the session of before.
     await logIn(service, "uam", USER);
     await uploadKey(service, USER, "third");
-    await web7.sh(`umask 077; cat >/root/third <<'END'\n${await service.sh("cat /root/third")}END`);
+    await web7.sh(`umask 077; cat >/root/third <<'END'\n${await service.sh("cat /root/third")}END
+      ssh-keygen -y -f /root/third >/root/third.pub`);
     await untilAdmitted(web7, "third", 10);
     await wire.cut();
     await service.sh(`uam key revoke ${USER} 2 >/root/revoked 2>&1; cat /root/revoked`);
@@ -163,6 +167,21 @@ async function lockedThere({ service, web7 }: TwoHosts, wire: Wire): Promise<voi
   });
 }
 
+async function keepsJobs({ service, web7 }: TwoHosts): Promise<void> {
+  await step("root sees there what disabling took away: uam agent jobs", async () => {
+    await web7.sh(`cd /tmp; echo '59 23 31 12 * echo kept-crontab' | runuser -u ext_${USER} -- crontab -
+      echo 'echo kept-at-job' | runuser -u ext_${USER} -- at now + 2 hours`);
+    await service.sh(`uam user disable ${USER}`);
+    const kept = await web7.sh(`uam agent jobs ${USER}`);
+    for (const line of ["59 23 31 12 * echo kept-crontab", "echo kept-at-job"])
+      if (!kept.includes(line)) throw new Error(`${line} is not in: ${kept}`);
+    await absent(web7, [`/var/spool/cron/crontabs/ext_${USER}`]);
+    same(await web7.sh("atq"), "", "the at jobs of the host");
+    await service.sh(`uam user enable ${USER}`);
+    await untilAdmitted(web7, "third", 30);
+  });
+}
+
 async function setBack({ service, web7 }: TwoHosts, wire: Wire): Promise<void> {
   const left = async () => JSON.parse(await web7.sh("uam agent status --json")).lease_until?.seconds_left;
   await step("an older state of the agent, put back once the wire is cut, opens nothing", async () => {
@@ -193,13 +212,16 @@ async function setBack({ service, web7 }: TwoHosts, wire: Wire): Promise<void> {
   });
 }
 
-async function leaseEnds({ service, web7 }: TwoHosts, wire: Wire): Promise<void> {
-  await step("cut off and with its agent stopped, the host refuses everybody when its lease ends", async () => {
-    await service.sh("uam host update web7 --lease 5m");
+async function leaseEnds({ service, web7 }: TwoHosts, wire: Wire, ends: "logins" | "sessions"): Promise<void> {
+  const what = ends === "logins" ? "and no job runs on" : "and ends all sessions";
+  await step(`cut off and with its agent stopped, the host lets nobody in when its lease ends, ${what}`, async () => {
+    await service.sh(`uam host update web7 --lease 5m --lease-ends ${ends}`);
     await again(async () => {
       const { lease_until } = JSON.parse(await web7.sh("uam agent status --json"));
       if (lease_until.seconds_left > LEASE) throw new Error(`the lease is ${lease_until.seconds_left} s long`);
     }, 90);
+    // One that goes on keeps the user's manager, lingering or not: what that runs is the session's then.
+    if (ends === "sessions") await openSession(web7, USER, "third");
     await plantJobs(web7);
     await wire.cut();
     const begin = performance.now();
@@ -243,11 +265,38 @@ async function ranBy(web7: Container): Promise<string> {
   return (await web7.sh(`echo $(${RAN}cron) $(${RAN}at) $(${RAN}linger)`)).trim();
 }
 
+/** With an account out of the group, too, which is removed as any other. */
 async function retires({ service, web7 }: TwoHosts): Promise<void> {
   await step("a retired host has no account of ours any more, and the service forgets it", async () => {
+    await web7.sh(`gpasswd -d ext_${USER} uam-ext`);
     await service.sh("uam host retire web7 --yes", 60);
     await web7.until(`! getent passwd ext_${USER}`, 60);
     await service.until("! uam host list | grep -q web7", 60);
+    await admitted(service, USER, "third");
+  });
+}
+
+async function leaves({ service, web7 }: TwoHosts): Promise<void> {
+  const dropIn = "/etc/ssh/sshd_config.d/50-uam.conf";
+  await step("leaving names an account that it does not know, and lets nobody in as long as that stays", async () => {
+    await web7.sh(`gpasswd -d ext_${USER} uam-ext; useradd -u 65999 -m ext_other
+      install -d -m 0700 -o ext_other -g ext_other /var/lib/uam/keys/ext_other /home/ext_other/.ssh
+      for place in /var/lib/uam/keys/ext_other /home/ext_other/.ssh; do
+        install -m 0600 -o ext_other -g ext_other /root/third.pub $place/authorized_keys; done`);
+    await admitted(web7, "other", "third");
+    const { status, stderr } = await web7.attempt("uam agent leave --yes", 60);
+    if (status !== 1 || !/Not removed: ext_other\./.test(stderr)) throw new Error(`${status} ${stderr}`);
+    await absent(web7, [`/home/ext_${USER}`, "/etc/systemd/system/uam-agent.service"]);
+    await web7.sh(`if getent passwd ext_${USER}; then exit 1; fi; test -e ${dropIn}`);
+    await refused(web7, USER, "third");
+    await refused(web7, "other", "third");
+  });
+  await step("once it is gone, leaving again takes the rest away, and the service's own host goes on", async () => {
+    // The login's user manager goes on for ten seconds (UserStopDelaySec).
+    await web7.until("userdel -r ext_other || ! getent passwd ext_other", 60);
+    await web7.sh("uam agent leave --yes", 60);
+    await absent(web7, [dropIn, "/etc/uam/agent.env", "/var/lib/uam-agent/agent.json"]);
+    await web7.sh("sshd -t");
     await admitted(service, USER, "third");
   });
 }

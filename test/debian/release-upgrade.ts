@@ -4,9 +4,8 @@ import { admitted, logIn, refused, revokeOwnKey, sessionEnded, startAsUser, uplo
 import { answers, healthy, idle } from "./checks.ts";
 import type { Container } from "./container.ts";
 import { EDIT } from "./readme.ts";
-import { must } from "./shell.ts";
 import { same, say, step } from "./steps.ts";
-import { MIRROR, type Suite } from "./tree.ts";
+import { inTree, MIRROR, type Suite } from "./tree.ts";
 
 /** Debian's release notes, "Upgrades from Debian 12": first what needs no new packages, then the rest. */
 const UPGRADE = ["upgrade --without-new-pkgs", "dist-upgrade"] as const;
@@ -39,11 +38,10 @@ const STATUS = "/root/release-upgrade.status";
 
 /** Fetches all packages of the newer release for the tree, which is not booted yet: it has no network then. */
 export async function fetchRelease(directory: string, suite: Suite): Promise<void> {
-  const script = `mount --rbind /dev "$1/dev"; mount -t proc proc "$1/proc"; exec chroot "$1" sh -euc '
-    echo "deb ${MIRROR} ${suite} main" >${SOURCES}
-    apt-get -q update
-    ${APT} --download-only dist-upgrade'`;
-  await must(["unshare", "--mount", "sh", "-euc", script, "sh", directory], 900);
+  await inTree(
+    directory,
+    `echo "deb ${MIRROR} ${suite} main" >${SOURCES}; apt-get -q update; ${APT} --download-only dist-upgrade`,
+  );
 }
 
 /** Installs the package, has people come and go, and upgrades Debian under them. Throws at the first thing that is wrong. */

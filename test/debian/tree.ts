@@ -22,6 +22,8 @@ interface Recipe {
   readonly suite: Suite;
   /** Packages in addition to debootstrap's minbase, separated by commas. */
   readonly packages: string;
+  /** Packages that lie in apt's archives, not installed: a container has no network. */
+  readonly fetched: string;
   readonly masked: readonly string[];
 }
 
@@ -32,6 +34,8 @@ const PACKAGES =
 /** What could hold dpkg's lock at a bad moment. */
 const MASKED = ["apt-daily.timer", "apt-daily-upgrade.timer", "dpkg-db-backup.timer"];
 const RECIPE_FILE = ".recipe";
+/** Debian's own, as it is set up by itself: it delivers locally, and follows `~/.forward`. */
+export const MAIL_SERVER = "exim4-daemon-light";
 /** Of Debian: the releases that a tree can be made of, oldest first. */
 export const SUITES = ["bookworm", "trixie", "forky"] as const;
 export type Suite = (typeof SUITES)[number];
@@ -52,16 +56,23 @@ const HOST_NAME = "debian";
  */
 export function requireTree(suite: Suite = RELEASE): Promise<string> {
   const name = suite === RELEASE ? "uam-debian-tree" : `uam-debian-${suite}-tree`;
-  return required({ path: join(DIRECTORY, name), suite, packages: PACKAGES, masked: MASKED });
+  const fetched = suite === RELEASE ? MAIL_SERVER : "";
+  return required({ path: join(DIRECTORY, name), suite, packages: PACKAGES, fetched, masked: MASKED });
 }
 
 /** Like `requireTree`, but a tree with only the packages that every Debian has, and apt. */
 export function requireBareTree(): Promise<string> {
-  return required({ path: join(DIRECTORY, "uam-debian-bare-tree"), suite: RELEASE, packages: "", masked: [] });
+  return required({
+    path: join(DIRECTORY, "uam-debian-bare-tree"),
+    suite: RELEASE,
+    packages: "",
+    fetched: "",
+    masked: [],
+  });
 }
 
 async function required(recipe: Recipe): Promise<string> {
-  const { path, suite, packages, masked } = recipe;
+  const { path, suite, packages, fetched, masked } = recipe;
   const age = ageOf(recipe);
   if (age !== undefined && age < WEEK) return path;
   try {
@@ -94,11 +105,19 @@ async function required(recipe: Recipe): Promise<string> {
   writeFileSync(join(made, "etc/hosts"), `127.0.0.1 localhost ${HOST_NAME}\n::1 localhost\n`);
   rmSync(join(made, "var/cache/apt/archives"), { recursive: true });
   mkdirSync(join(made, "var/cache/apt/archives/partial"), { recursive: true });
+  if (fetched !== "")
+    await inTree(made, `apt-get -q update; apt-get -qy --no-install-recommends --download-only install ${fetched}`);
   if (masked.length > 0) await must(["systemctl", `--root=${made}`, "mask", ...masked], 30);
   writeFileSync(join(made, RECIPE_FILE), textOf(recipe));
   rmSync(path, { recursive: true, force: true });
   renameSync(made, path);
   return path;
+}
+
+/** Runs a script as root of a tree that is not booted, with this machine's network. */
+export async function inTree(tree: string, script: string): Promise<void> {
+  const enter = `mount --rbind /dev "$1/dev"; mount -t proc proc "$1/proc"; exec chroot "$1" sh -euc "$2"`;
+  await must(["unshare", "--mount", "sh", "-euc", enter, "sh", tree, script], 900);
 }
 
 /** Only an archive that does not answer is no fault of what is tested; any later failure is one. */
@@ -134,8 +153,8 @@ export function removeCopies(): void {
   }
 }
 
-function textOf({ packages, masked }: Recipe): string {
-  return JSON.stringify([packages, masked]);
+function textOf({ packages, fetched, masked }: Recipe): string {
+  return JSON.stringify([packages, fetched, masked]);
 }
 
 /** Milliseconds since the tree was made; undefined if there is none, or one of another recipe. */
