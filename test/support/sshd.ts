@@ -66,7 +66,7 @@ function verbose(options: readonly string[]): readonly string[] {
 /** By the client's own word that sshd took the key; the command may be kept from running by the account's owner. */
 async function admits(argv: readonly string[]): Promise<boolean> {
   const client = Bun.spawn([...argv], { stdio: ["ignore", "ignore", "pipe"] });
-  const timer = setTimeout(() => client.kill("SIGKILL"), 30_000);
+  const timer = setTimeout(() => client.kill("SIGKILL"), SHORT_HANG);
   try {
     return (await new Response(client.stderr).text()).includes("Authenticated to ");
   } finally {

@@ -472,15 +472,21 @@ describe("while a request is under way", () => {
     meanwhile: () => Promise<unknown>,
   ): Promise<Response> {
     const bytes = new TextEncoder().encode(JSON.stringify(body));
-    const stream = new ReadableStream<Uint8Array>({
-      async start(controller) {
-        controller.enqueue(bytes.slice(0, 5));
-        await Bun.sleep(300);
-        await meanwhile();
-        controller.enqueue(bytes.slice(5));
-        controller.close();
+    let isBegun = false;
+    // Nothing is asked for before the guard has let the request in.
+    const stream = new ReadableStream<Uint8Array>(
+      {
+        async pull(controller) {
+          if (isBegun) {
+            await meanwhile();
+            controller.enqueue(bytes.slice(5));
+            controller.close();
+          } else controller.enqueue(bytes.slice(0, 5));
+          isBegun = true;
+        },
       },
-    });
+      { highWaterMark: 0 },
+    );
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
     const init: RequestInit = { method: "POST", headers, body: stream };
     return await app.app.fetch(new Request(`http://127.0.0.1:8080/api/v1${path}`, init), "192.0.2.1");
