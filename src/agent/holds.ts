@@ -1,9 +1,10 @@
 /** Leases that root prolonged on this host and that the service has not been told of yet: one file each, as with `uam lock`. */
 
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { HostHold } from "../protocol/fleet.ts";
 import { removeDurably, writeDurably } from "../shared/system/durable-file.ts";
+import { readPlainFile } from "../shared/system/plain-file.ts";
 
 const NAME = /^hold-([0-9a-f-]{36})\.json$/;
 
@@ -17,7 +18,7 @@ export function readHolds(directory: string): readonly HostHold[] {
     .filter((name) => NAME.test(name))
     .flatMap((name) => {
       try {
-        const { id, at, until, reason, operator } = JSON.parse(readFileSync(join(directory, name), "utf8"));
+        const { id, at, until, reason, operator } = JSON.parse(readPlainFile(join(directory, name)));
         const isWhole = [id, at, until, reason, operator].every((value) => typeof value === "string");
         return isWhole ? [{ id, at, until, reason, operator }] : [];
       } catch {

@@ -10,6 +10,7 @@
 import { randomBytes } from "node:crypto";
 import { mkdirSync, readFileSync, readlinkSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { readPlainFile } from "../shared/system/plain-file.ts";
 import { type Clock, SECOND } from "../shared/time/clock.ts";
 
 /** A moment on two clocks, in seconds. */
@@ -71,7 +72,7 @@ export function writeLease({ directory }: LeaseFiles, name: LeaseName, { boot, w
 export function readLease({ directory }: LeaseFiles, name: LeaseName): Lease | undefined {
   let text: string;
   try {
-    text = readFileSync(join(directory, name), "utf8");
+    text = readPlainFile(join(directory, name));
   } catch {
     return undefined;
   }

@@ -1,8 +1,9 @@
 /** What a running agent says of itself to `uam agent status` and `uam doctor`: in /run, so that nothing of it is on a disk. */
 
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { HostProblem } from "../protocol/fleet.ts";
+import { readPlainFile } from "../shared/system/plain-file.ts";
 import { STATUS_FILE } from "./paths.ts";
 
 export interface AgentStatus {
@@ -25,7 +26,7 @@ export function writeStatus(directory: string, status: AgentStatus): void {
 /** What the agent wrote last; undefined if none ran since the boot. */
 export function readStatus(directory: string): AgentStatus | undefined {
   try {
-    return JSON.parse(readFileSync(join(directory, STATUS_FILE), "utf8")) as AgentStatus;
+    return JSON.parse(readPlainFile(join(directory, STATUS_FILE))) as AgentStatus;
   } catch {
     return undefined;
   }

@@ -11,7 +11,6 @@ import {
   fsyncSync,
   mkdirSync,
   openSync,
-  readFileSync,
   renameSync,
   rmSync,
   writeFileSync,
@@ -20,6 +19,7 @@ import {
 import { join } from "node:path";
 import { UamError } from "../shared/errors.ts";
 import { removeDurably, writeDurably } from "../shared/system/durable-file.ts";
+import { readPlainFile } from "../shared/system/plain-file.ts";
 import { IDENTITY_FILE } from "./paths.ts";
 import type { AgentState } from "./records.ts";
 
@@ -198,7 +198,7 @@ function readKey(path: string): Uint8Array | undefined {
 
 function readIfThere(path: string): string | undefined {
   try {
-    return readFileSync(path, "utf8");
+    return readPlainFile(path);
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : undefined;
     if (code === "ENOENT" || code === "ENOTDIR") return undefined;

@@ -3,10 +3,11 @@
  * yet recorded as disabled. It needs no database; on an agent's host, no service either.
  */
 
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Log } from "../log.ts";
 import { removeDurably, writeDurably } from "./durable-file.ts";
+import { readPlainFile } from "./plain-file.ts";
 
 /** One account that was shut. */
 export interface LockEntry {
@@ -31,7 +32,7 @@ export function writeLock(dataDir: string, entry: LockEntry): void {
 export function readLocks(dataDir: string, log: Log): readonly LockEntry[] {
   const entries = namesIn(dataDir).flatMap((name) => {
     try {
-      return [parseEntry(readFileSync(join(dataDir, name), "utf8"))];
+      return [parseEntry(readPlainFile(join(dataDir, name)))];
     } catch (error) {
       log.error("an entry of uam lock cannot be read; the account may be open again", {
         file: join(dataDir, name),
