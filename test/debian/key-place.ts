@@ -10,6 +10,11 @@ const OWN_FILE = `/home/ext_${USER}/.ssh/authorized_keys`;
 const ROOTS_FILE = `/var/lib/uam/keys/ext_${USER}/authorized_keys`;
 /** Seconds after which an attempt is killed: somewhere in the middle of its steps. */
 const KILLS = [0.1, 0.3, 1, 2.2, 2.5, 2.8, 3.2];
+/**
+ * Starts nothing: the kernel counts processes by uid, and another container may just have an account with this one's uid start all that it
+ * may.
+ */
+const TICKS = `exec perl -e "\\$|=1; while (1) { print qq(on\\n); select(undef, undef, undef, 0.1) }"`;
 /** While it reloads its configuration, sshd does not listen for a moment, whoever caused the reload. */
 const LOG_IN =
   "ssh -o BatchMode=yes -o IdentitiesOnly=yes -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR -o ConnectionAttempts=5";
@@ -41,7 +46,7 @@ export async function keyPlace(container: Container, program: string): Promise<v
     const { sh, attempt } = container;
     const login = `${LOG_IN} -i /root/gina-key ext_${USER}@127.0.0.1`;
     await sh(`rm -f /root/moved
-      (setsid ${login} 'while :; do echo on; sleep 0.1; done' </dev/null >/root/open.log 2>&1 &)
+      (setsid ${login} '${TICKS}' </dev/null >/root/open.log 2>&1 &)
       (setsid bash -c 'until test -e /root/moved; do ${login} true </dev/null && echo in || echo OUT; done' >/root/logins.log 2>&1 &)`);
     for (const seconds of KILLS) {
       await attempt(`timeout --signal=KILL ${seconds} ${MOVE}`);
@@ -54,8 +59,7 @@ export async function keyPlace(container: Container, program: string): Promise<v
     if (Number(after) <= Number(before)) throw new Error("the session that was open is over");
     const logins = (await sh("sort /root/logins.log | uniq -c")).trim();
     const count = (line: string) => Number(new RegExp(`(\\d+) ${line}`).exec(logins)?.[1] ?? 0);
-    // sshd let them in, and could start nothing: the kernel counts processes by uid, and another container may just have an account with
-    // this one's uid start all that it may.
+    // sshd let them in, and could start nothing, for the same reason.
     if (count("in\\b") < 10 || count("OUT") !== count("exec request failed"))
       throw new Error(`logins meanwhile: ${logins}`);
     await sh(`pkill -KILL -u ext_${USER}; ${MOVE}`);
