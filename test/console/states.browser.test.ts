@@ -64,6 +64,29 @@ describeInBrowser("a page", () => {
     await close();
   });
 
+  test("a dialog stays open while its change is under way, so that a failure is said", async () => {
+    const { page, close } = await signedIn("admin");
+    const held = Promise.withResolvers<void>();
+    await page.route(/\/api\/v1\/users\/\d+\/disable$/, async (route) => {
+      await held.promise;
+      await route.fulfill({ status: 500, json: { error: "The host refused it." } });
+    });
+    const { id } = await system.user("stays-open");
+    await page.goto(`/admin/users/${id}`);
+    await page.getByRole("button", { name: "Disable …" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("button", { name: "Disable", exact: true }).click();
+    await dialog.getByRole("button", { name: "Disabling …" }).waitFor();
+    await page.keyboard.press("Escape");
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    expect(await dialog.isVisible()).toBe(true);
+    held.resolve();
+    await dialog.getByText("The host refused it.").waitFor();
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "hidden" });
+    await close();
+  });
+
   /** One session for each kind of reader. */
   async function pageFor(who: Screen["who"]): Promise<WatchedPage> {
     const known = open.get(who);
