@@ -150,17 +150,19 @@ async function forwards({ sh, until }: Container): Promise<void> {
         tail -n +$((old + 1)) /var/log/exim4/mainlog | grep ext_alice`,
         30,
       );
-    await sh(`printf '"|/bin/sh -c 'cat >>/tmp/forwarded'"\n' >/home/ext_alice/.forward
-      chown ext_alice:ext_alice /home/ext_alice/.forward; install -m 666 /dev/null /tmp/forwarded`);
+    // Not in /tmp, where the kernel lets nobody write to another's file (fs.protected_regular).
+    await sh(`install -d -o ext_alice /opt/forwarded
+      echo '"|/bin/sh -c \\"cat >>/opt/forwarded/mail\\""' >/home/ext_alice/.forward
+      chown ext_alice:ext_alice /home/ext_alice/.forward`);
     await mail("before-disabling");
-    await until("grep -q before-disabling /tmp/forwarded", 30);
+    await until("grep -q before-disabling /opt/forwarded/mail", 30);
     await sh("uam user disable alice");
     await mail("while-disabled");
-    await sh("if grep while-disabled /tmp/forwarded; then exit 1; fi");
+    await sh("if grep while-disabled /opt/forwarded/mail; then exit 1; fi");
     await sh("uam user enable alice");
     await mail("enabled-again");
-    await until("grep -q enabled-again /tmp/forwarded", 30);
-    await sh("rm /home/ext_alice/.forward /tmp/forwarded");
+    await until("grep -q enabled-again /opt/forwarded/mail", 30);
+    await sh("rm -r /home/ext_alice/.forward /opt/forwarded");
   });
 }
 
