@@ -1,4 +1,4 @@
-/** Gives a user's account access and takes it away: each is written once, whoever asks for it. */
+/** Gives a user's account access and takes it away, in one place for every caller. */
 
 import { eq } from "drizzle-orm";
 import type { Closing as HostClosing } from "../../protocol/host.ts";
@@ -26,8 +26,8 @@ export async function openAccess(op: Grant, user: User): Promise<void> {
 }
 
 /**
- * Restores the host to what is stored for a user after giving access failed, under the user's row lock. An account whose
- * user is not stored (a create that failed) is removed.
+ * Restores the host to the stored state after giving access failed, under the user's row lock. Removes the account if
+ * its user is not stored because creation failed.
  */
 export async function restoreAccess(context: Context, user: Pick<User, "id" | "username" | "uid">): Promise<void> {
   const { db, host, clock } = context;
@@ -41,7 +41,7 @@ export async function restoreAccess(context: Context, user: Pick<User, "id" | "u
   });
 }
 
-/** Throws `internal` with the first thing that is left to do, if there is one. */
+/** Throws `internal` with the first piece of remaining work, if there is any. */
 export function requireClosed({ owed: [sentence] }: HostClosing): void {
   if (sentence !== undefined) throw new UamError("internal", sentence, { reason: "access.owed" });
 }
@@ -51,13 +51,13 @@ export interface Closed {
   readonly user: User;
   /** Whether sshd refuses every key of the account. */
   readonly refused: boolean;
-  /** What is left to do and will be retried; empty if all is done. */
+  /** Remaining work, which is retried; empty if all is done. */
   readonly owed: readonly string[];
 }
 
 /** The options of a closing. */
 export interface ClosingRequest {
-  /** What `shutOnHost` answered; by default, the account is shut first. */
+  /** The answer of `shutOnHost`; by default, the account is shut first. */
   readonly shut?: HostClosing;
   /** Since when the user counts as disabled, unless they already are; by default, now. */
   readonly at?: Date;
@@ -70,8 +70,8 @@ export interface ClosingRequest {
 }
 
 /**
- * Takes access away until an administrator gives it back: the user is stored as disabled whatever the host says, the account
- * is shut, and what cannot be done is owed. An expired user stays expired, and becomes disabled when extended.
+ * Takes access away until an administrator gives it back. Stores the user as disabled even if the host fails, shuts the
+ * account, and owes every step that failed. An expired user stays expired, and becomes disabled when extended.
  */
 export async function disableAccess(
   op: ClosingOperation,
@@ -87,19 +87,19 @@ export async function disableAccess(
   return await settle(op, disabled, id, closing);
 }
 
-/** Takes access away because the account has expired: the user is stored as expired whatever the host says. */
+/** Takes access away because the account has expired. Stores the user as expired even if the host fails. */
 export async function expireAccess(op: ClosingOperation, user: User): Promise<Closed> {
   // No note is needed first: the stored expiry alone keeps the account shut, and the job finds the user again.
   const closing = await shutOnHost(op, user);
   const expired = await storeShut(op, user, { status: "expired" });
-  // One that disables the user, and was interrupted, goes on with both; a note of ours would take its place.
+  // An interrupted attempt that disables the user goes on with both; a note of ours would replace its note.
   const isNoted = (await closingsOf(op.tx, user.id)).some(({ kind, action }) => kind === "shut" && action !== "");
   if (closing.owed.length === 0 || isNoted) return { user: expired, ...closing };
   const id = await noteClosing(op.context, { userId: user.id, kind: "shut", action: "" });
   return await settle(op, expired, id, closing);
 }
 
-/** Continues to shut an account whose shutting is owed; the stored user does not change. */
+/** Goes on shutting an account that is owed a shut; the stored user does not change. */
 export async function shutAccess(op: ClosingOperation, user: User, note: number): Promise<Closed> {
   const closing = await shutOnHost(op, user);
   await raiseGeneration(op.tx, user.id);
@@ -107,7 +107,7 @@ export async function shutAccess(op: ClosingOperation, user: User, note: number)
 }
 
 /**
- * Takes access away for good: host account, home directory, keys and the user. Where the host cannot finish, the user stays
+ * Takes access away for good: host account, home directory, keys and the user. If the host cannot finish, the user stays
  * stored as disabled (an expired one as expired), and the rest is owed.
  */
 export async function removeAccess(
@@ -129,14 +129,14 @@ export async function removeAccess(
   const now = op.context.clock.now();
   const status = user.status === "expired" ? "expired" : "disabled";
   const kept = await storeUser(op, user, { status, disabledAt: user.disabledAt ?? now });
-  // The record of its success follows later, in the name of whoever asked for it.
+  // The success record follows later, in the requester's name.
   await oweClosing(op, id, { user: kept, owed: closing.owed, recorded: false });
   return { user: kept, ...closing };
 }
 
 /**
- * Removes the account from the service's own host, of a user who goes on without one there; what cannot be done is owed. An account of
- * that name that is not ours is left alone.
+ * Removes the account from the service's own host, for a user who keeps other hosts; steps that fail are owed. Leaves an account of
+ * that name alone if it is not ours.
  */
 export async function leaveAccess(op: ClosingOperation, user: User, note: number): Promise<Closed> {
   op.begun(unfinished(user));
@@ -155,7 +155,7 @@ export function owedSentence(done: string, { refused, owed }: Pick<Closed, "refu
   return `${done}, ${now}. Left to do, and tried again until it is done: ${owed.join(". ")}`;
 }
 
-/** What the caller is told if the database fails while the user's access is being taken away. */
+/** The message to the caller if the database fails while the user's access is being taken away. */
 export function unfinished({ username }: User, onHost?: HostClosing): string {
   const isOpen = onHost !== undefined && !onHost.refused && onHost.owed.length > 0;
   const now = isOpen ? " The host may still let them in until this is done." : "";
@@ -169,9 +169,9 @@ async function settle(op: ClosingOperation, user: User, note: number, closing: H
 }
 
 /**
- * Shuts the account on the service's own host; never throws. Comes before anything is stored but the note: what is stored
- * fails with the database, and whoever was told that access is being taken away must not log in until it is back. An account
- * that is missing lets nobody in, and one that is not ours is not touched.
+ * Shuts the account on the service's own host; never throws. Runs before anything but the note is stored: stores fail with
+ * the database, and a user must not be able to log in after being told that access is being taken away. A missing account
+ * lets nobody in, and an account that is not ours is not touched.
  */
 export async function shutOnHost(op: ClosingOperation, user: User): Promise<HostClosing> {
   const { log } = op.context;
@@ -188,7 +188,7 @@ export async function shutOnHost(op: ClosingOperation, user: User): Promise<Host
   });
 }
 
-/** A closing goes on whatever the host throws: what failed is owed. */
+/** A closing goes on even if the host throws: the failed step is owed. */
 async function goOn(op: ClosingOperation, user: User, close: () => Promise<HostClosing>): Promise<HostClosing> {
   const closing = await tryToClose(op, close);
   op.begun(unfinished(user, closing));
@@ -208,7 +208,7 @@ async function tryToClose({ context }: ClosingOperation, close: () => Promise<Ho
   }
 }
 
-/** Stores that a user has no access any more, for this host and the others. */
+/** Stores that a user no longer has access, for this host and the others. */
 async function storeShut(op: ClosingOperation, user: User, changes: Partial<UserRow>): Promise<User> {
   const stored = await storeUser(op, user, changes);
   await raiseGeneration(op.tx, user.id);
@@ -216,7 +216,7 @@ async function storeShut(op: ClosingOperation, user: User, changes: Partial<User
   return stored;
 }
 
-/** Stores changes of a user whose row is locked. */
+/** Stores changes of a user. The caller holds the row lock. */
 export async function storeUser(op: Operation, user: User, changes: Partial<UserRow>): Promise<User> {
   const [row] = await op.tx
     .update(users)

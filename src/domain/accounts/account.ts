@@ -1,4 +1,4 @@
-/** What a host is told about a user: the account as it should be, with the stored keys. */
+/** The account that a host is told to have for a user, with the stored keys. */
 
 import { and, asc, eq, getTableColumns, sql } from "drizzle-orm";
 import type { Account, AccountRef } from "../../protocol/host.ts";
@@ -17,7 +17,7 @@ export function refOf(user: Pick<User, "username" | "uid">): AccountRef {
   return { name: hostAccountOf(user.username), uid: user.uid };
 }
 
-/** What of a closing decides what the account should be. */
+/** The fields of a closing that affect the account. */
 export type Taking = Pick<Closing, "kind" | "keyId"> & { readonly networks: readonly string[] };
 
 /** The account as it should be now. Access that is being taken away, or will be by `next`, counts as gone. */
@@ -48,7 +48,7 @@ export function accountAt(
     : shutAccountOf(user);
 }
 
-/** From where a key may be used: what the user's networks and its own have in common. */
+/** The networks from which a key may be used: the intersection of the user's networks and its own. */
 export function networksOf(
   user: Pick<User, "sourceNetworks">,
   key: { readonly sourceNetworks: readonly string[] },
@@ -56,7 +56,7 @@ export function networksOf(
   return commonNetworks(allowedBy(user.sourceNetworks), allowedBy(key.sourceNetworks));
 }
 
-/** The account of a user who has access, with these keys; what is being narrowed counts as narrowed. */
+/** The account of a user with access, with these keys; networks that are being narrowed count as narrowed. */
 export function openAccountOf(user: User, keys: readonly KeyRow[], owed: readonly Taking[] = []): Account {
   const narrowings = owed.filter(({ kind }) => kind === "narrow");
   return {
@@ -79,7 +79,7 @@ export function shutAccountOf(user: User): Account {
   return { ...refOf(user), expireAt: user.expireAt, open: false, keys: [] };
 }
 
-/** The account of every user who is to have one on the service's own host, as it should be, for comparison with the host. */
+/** The wanted account of every user on the service's own host, for comparison with the host. */
 export async function allAccounts(db: Database, now: Date): Promise<readonly Account[]> {
   const rows = (await selectUsers(db)).filter(({ local }) => local);
   const keys = await db.select().from(sshKeys).where(eq(sshKeys.status, "active")).orderBy(asc(sshKeys.id));
@@ -100,7 +100,7 @@ const selectActiveKeys = preparedOnce((db) =>
     .prepare("active_keys"),
 );
 
-/** The same as activeKeys(), for reads that many may ask for at the same moment: with one statement for all of them. */
+/** The same as activeKeys(), with one statement for all callers of a moment. */
 export const activeKeysOf = oncePerDatabase((db) => {
   const isWanted = isAnyOf(sshKeys.userId, "bigint[]", sql`${sql.placeholder("ids")}`);
   const active = sql`${sshKeys} where ${and(isWanted, eq(sshKeys.status, "active"))}`;
@@ -117,12 +117,12 @@ export async function activeKeys(db: Transaction | Database, userId: number): Pr
   return await selectActiveKeys(db).execute({ userId });
 }
 
-/** Every change of what the account should be calls this, in its transaction. */
+/** Call it in the transaction of every change to the wanted account. */
 export async function raiseGeneration(tx: Transaction, userId: number): Promise<void> {
   await updateGeneration(tx).execute({ userId });
 }
 
-/** The same as a part of another statement, which is given the `userId`. */
+/** The same as a part of another statement; `userId` is its parameter. */
 export function raisedGeneration(tx: Transaction | Database) {
   return tx.$with("raised").as(generationRaised(tx).returning({ userId: accounts.userId }));
 }

@@ -1,6 +1,6 @@
 /**
  * Access that is being taken away: noted before the host is touched, owed until nothing is left to do. As long as a note
- * exists, nothing opens what it is about; see `accountAt`.
+ * exists, nothing gives the same access again; see `accountAt`.
  */
 
 import { and, asc, count, eq, lte, sql } from "drizzle-orm";
@@ -18,17 +18,17 @@ import { isPermitted, permitParameters, requirePermission } from "../operation/p
 
 export type Closing = ClosingRow;
 
-/** What is taken away, and which audit action is still to be recorded for it. */
+/** A closing to note, and the audit action that is still to be recorded for it. */
 export interface NewClosing {
   readonly userId: number;
   readonly kind: Closing["kind"];
   readonly keyId?: number;
-  /** From where the keys, or the key, may still be used. */
+  /** The networks from which the keys, or the key, may still be used. */
   readonly networks?: readonly string[];
   readonly action: AuditAction | "";
 }
 
-/** Whether the account itself is being shut, and not only something about its keys is taken away. */
+/** Whether the account itself is being shut, and not only access by its keys. */
 export function isShutting({ kind }: Pick<Closing, "kind">): boolean {
   return kind === "shut" || kind === "remove";
 }
@@ -37,8 +37,8 @@ export function isShutting({ kind }: Pick<Closing, "kind">): boolean {
 const LONGEST_WAIT = HOUR;
 
 /**
- * Notes, committed at once, that the caller is taking access away; returns the note's id. Call it under the user's row lock. Throws where the
- * caller has lost the permission, by the very statement that notes it: from the note on, it goes forward.
+ * Notes, committed at once, that the caller is taking access away; returns the note's id. Call it under the user's row lock. The same
+ * statement checks the permission, and this throws if the caller has lost it: from the note on, the closing only goes forward.
  */
 export async function noteClosing(
   context: Context,
@@ -101,7 +101,7 @@ export async function settleClosing(tx: Transaction, id: number): Promise<void> 
   await deleteClosing(tx).execute({ id });
 }
 
-/** The same as a part of another statement, which is given the id as `note`. */
+/** The same as a part of another statement; `note`, the id, is its parameter. */
 export function settledClosing(tx: Transaction | Database) {
   const settled = tx.delete(closings).where(eq(closings.id, sql.placeholder("note")));
   return tx.$with("settled").as(settled.returning({ id: closings.id }));
@@ -115,8 +115,8 @@ const deleteClosing = preparedOnce((tx) =>
 );
 
 /**
- * Something is left to do: it is retried after a minute, then after twice as long each time, at most an hour. The
- * administrators are mailed when it becomes owed. `recorded` says that the audit log already has it.
+ * Stores that work remains: it is retried after a minute, then after twice as long each time, at most an hour. The
+ * administrators are mailed when it becomes owed. `recorded` means that the audit log already has it.
  */
 export async function oweClosing(
   op: Operation,
@@ -155,7 +155,7 @@ const selectClosings = preparedOnce((db) =>
     .prepare("closings_of"),
 );
 
-/** What is being taken away from the user. */
+/** The user's open closings. */
 export async function closingsOf(db: Database | Transaction, userId: number): Promise<readonly Closing[]> {
   return await selectClosings(db).execute({ userId });
 }
@@ -165,7 +165,7 @@ export async function listClosings(db: Database | Transaction): Promise<readonly
   return await db.select().from(closings).orderBy(asc(closings.id));
 }
 
-/** What is being taken away, and from whom; `username` is "" for a user who is deleted. */
+/** A closing and its user; `username` is "" for a deleted user. */
 export interface OwedClosing {
   readonly closing: Closing;
   readonly username: string;
@@ -194,7 +194,7 @@ export async function pageClosings({ db }: Pick<Context, "db">, page: Page): Pro
   );
 }
 
-/** What is due for another attempt. */
+/** The closings that are due for another attempt. */
 export async function dueClosings(db: Database, now: Date): Promise<readonly Closing[]> {
   return await db
     .select()
@@ -203,20 +203,20 @@ export async function dueClosings(db: Database, now: Date): Promise<readonly Clo
     .orderBy(asc(closings.dueAt), asc(closings.id));
 }
 
-/** The note; undefined if it was settled. Under the user's row lock that is final. */
+/** The note; undefined if it was settled. Under the user's row lock the answer is final. */
 export async function findClosing(tx: Transaction, id: number): Promise<Closing | undefined> {
   const [row] = await tx.select().from(closings).where(eq(closings.id, id));
   return row;
 }
 
-/** Drops what was left of shutting an account that is being opened. Keys that are being revoked stay dead. */
+/** Drops the rest of shutting an account that is being opened. Keys that are being revoked stay dead. */
 export async function forgetShut(tx: Transaction, userId: number): Promise<void> {
   await tx.delete(closings).where(and(eq(closings.userId, userId), eq(closings.kind, "shut")));
 }
 
 /**
- * Widens what is being narrowed of the user's keys, or of one of them, to these networks. The note stays, unless nothing is
- * narrowed any more, because what is outside them is still owed.
+ * Widens the narrowing of the user's keys, or of one key, to these networks. The note stays until nothing is narrowed,
+ * because access from outside the networks is still owed.
  */
 export async function widenNarrowing(
   tx: Transaction,
@@ -237,7 +237,7 @@ export async function forgetClosings(tx: Transaction, userId: number): Promise<v
   await tx.delete(closings).where(eq(closings.userId, userId));
 }
 
-/** Who asked for it, as an actor. */
+/** The requester, as an actor. */
 export function actorOf({ actorType, actor, actorOwner }: Closing): Actor {
   return { type: actorType, name: actor, ip: "", ...(actorOwner === "" ? {} : { owner: actorOwner }) };
 }

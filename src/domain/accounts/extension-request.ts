@@ -9,12 +9,12 @@ import type { Operation } from "../operation/context.ts";
 /** A reviewed request is shown to its user for this long. */
 const SHOWN = 30 * DAY;
 
-/** The reason that the record of the request then shows. */
+/** The reason in the record of a request that ends with its user. */
 export const USER_DELETED = "The user was deleted";
 
 /**
- * Rejects the user's pending request, in the name of who deletes the user and in the same transaction; the record of the
- * deletion names it. Nobody is mailed about it: the mail about the deletion says enough. Call it under the user's row lock.
+ * Rejects the user's pending request in the name of the person who deletes the user, in the same transaction; the record of
+ * the deletion names it. Sends no mail, because the mail about the deletion says enough. Call it under the user's row lock.
  */
 export async function rejectRequestOf(op: Operation, userId: number): Promise<void> {
   const { actor, clock } = op.context;

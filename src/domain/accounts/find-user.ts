@@ -8,14 +8,14 @@ import { accounts, LOCAL_HOST, type UserRow, users } from "../../store/schema.ts
 /** A user with the uid of their accounts, which is the same on every host. */
 export type User = UserRow & {
   readonly uid: number;
-  /** Whether they are to have an account on the service's own host. */
+  /** Whether they should have an account on the service's own host. */
   readonly local: boolean;
 };
 
 /** By the user's own grants: quick for few users. */
 const local = sql<boolean>`exists (select 1 from grants g left join host_group_members m on m.group_id = g.group_id
   where g.user_id = ${users.id} and (g.host_id = ${sql.raw(String(LOCAL_HOST))} or m.host_id = ${sql.raw(String(LOCAL_HOST))}))`;
-/** What a user is selected by, from `users` joined with `accounts` on `ownAccount`. */
+/** The columns of a user, from `users` joined with `accounts` on `ownAccount`. */
 export const userColumns = { ...getTableColumns(users), uid: accounts.uid, local };
 /** By the grants of all users, which are read once. */
 const localOfAll = sql<boolean>`${users.id} in (
@@ -82,12 +82,12 @@ export async function lockUser(tx: Transaction, id: number): Promise<User> {
 
 /** The same; undefined if there is no such user. */
 export async function lockUserIfStored(tx: Transaction, id: number): Promise<User | undefined> {
-  // Read once the lock is there: what the statement that waited for it says of grants is from before the wait.
+  // Read the user after taking the lock: a statement that waited for the lock sees grants from before the wait.
   const [, user] = await pipelined(lockRow(tx).execute({ id }), findUser(tx, id));
   return user;
 }
 
-/** Those of the users that nobody is changing just now; nobody is waited for. Users who are not stored count. */
+/** Those of the users whose rows nobody has locked; does not wait. Users who are not stored count as free. */
 export async function findUnlocked(db: Database, ids: readonly number[]): Promise<ReadonlySet<number>> {
   if (ids.length === 0) return new Set();
   const asked = inArray(users.id, [...ids]);
@@ -98,7 +98,7 @@ export async function findUnlocked(db: Database, ids: readonly number[]): Promis
   return new Set(ids.filter((id) => !locked.has(id)));
 }
 
-/** The row lock alone; what else is read in a statement after it is from when it was taken. */
+/** The row lock alone. A later statement reads state from after the lock was taken. */
 export const lockRow = preparedOnce((tx) =>
   tx
     .select({ id: users.id })
@@ -108,24 +108,24 @@ export const lockRow = preparedOnce((tx) =>
     .prepare("lock_user"),
 );
 
-/** Whether the user's time is up, whether or not the expiry job has come by yet. */
+/** Whether the user is past the expiry time, even before the expiry job has run. */
 export function isExpired(user: UserRow, now: Date): boolean {
   return user.status === "expired" || user.expireAt <= now;
 }
 
-/** The status as it is shown: a user whose time is up is expired, whether or not the expiry job has come by yet. */
+/** The status to show: a user past the expiry time is expired even before the expiry job has run. */
 export function statusAt(user: UserRow, now: Date): UserRow["status"] {
   return isExpired(user, now) ? "expired" : user.status;
 }
 
-/** The condition that `statusAt` gives that status. */
+/** The condition for users whose `statusAt` is that status. */
 export function hasStatusAt(status: UserRow["status"], now: Date | SQL): SQL | undefined {
   return status === "expired"
     ? or(eq(users.status, "expired"), lte(users.expireAt, now))
     : and(eq(users.status, status), gt(users.expireAt, now));
 }
 
-/** What was found of the user with that id; throws `not_found` if that is nothing. */
+/** Returns the found value for the user with that id; throws `not_found` if there is none. */
 export function requireFound<Found>(found: Found | undefined, id: number): Found {
   if (found !== undefined) return found;
   const sentence = id > 0 ? `There is no user with the id ${id}` : "There is no such user";

@@ -1,4 +1,4 @@
-/** Accounts that are being created: what a crash between host and commit leaves behind is found and removed. */
+/** Accounts that are being created: finds and removes accounts that a crash between host and commit left behind. */
 
 import { and, eq, sql } from "drizzle-orm";
 import type { AccountRef } from "../../protocol/host.ts";
@@ -9,7 +9,9 @@ import { accountIntents, accounts, LOCAL_HOST } from "../../store/schema.ts";
 import type { Operation, Services } from "../operation/context.ts";
 import { requireClosed } from "./access.ts";
 
-/** Notes, committed at once, that the account is about to be created; until the operation ends nobody takes it for a leftover. */
+/**
+ * Notes, committed at once, that the account is about to be created; until the operation ends nothing treats it as a leftover.
+ */
 export async function recordIntent({ tx, context }: Operation, account: AccountRef): Promise<void> {
   await tx.execute(sql`select pg_advisory_xact_lock(${LOCKS.accountIntent}, ${account.uid})`);
   await context.autocommit.insert(accountIntents).values({ uid: account.uid, name: account.name });
@@ -21,8 +23,8 @@ export async function forgetIntent(db: Database | Transaction, uid: number): Pro
 }
 
 /**
- * Removes the accounts that a crash left without a user. One that is being created at this moment, here or on another
- * replica, is left alone; one that the host refuses to remove stays noted and is retried with the next call.
+ * Removes the accounts that a crash left without a user. Leaves an account alone that is being created at this moment,
+ * here or on another replica; if the host refuses to remove one, it stays noted and the next call retries it.
  */
 export async function removeUnfinishedAccounts({ db, host, log }: Services): Promise<void> {
   for (const { uid, name } of await db.select().from(accountIntents)) {

@@ -1,6 +1,6 @@
 /**
- * The account on the service's own host, given to a user who had none there, and taken from one who goes on without. A closing of the
- * kind `leave` notes what a crash must not leave behind: an account that no grant includes.
+ * The account on the service's own host, given to a user who had none there, and taken from a user who keeps other hosts. A closing
+ * of the kind `leave` notes an account without a grant, so that a crash cannot leave it behind.
  */
 
 import { and, eq } from "drizzle-orm";
@@ -17,8 +17,8 @@ import { lockUser, lockUserIfStored, type User } from "./find-user.ts";
 
 /**
  * Makes the account of a user who is granted the service's own host in this operation, with the stored keys and state; if the operation
- * fails, it is removed again. One that is still there, because its removal is owed, is opened as it is. Throws `conflict` if the host has
- * something else of that name, or the user is being deleted.
+ * fails, it is removed again. An account whose removal is still owed is opened as it is. Throws `conflict` if the host has something else
+ * of that name, or the user is being deleted.
  */
 export async function giveLocalAccount(op: Grant, user: User): Promise<void> {
   const { context, tx } = op;
@@ -27,7 +27,7 @@ export async function giveLocalAccount(op: Grant, user: User): Promise<void> {
   if ((await closingsOf(tx, user.id)).some(({ kind }) => kind === "remove")) {
     throw new UamError("conflict", `${user.username} is being deleted`, { reason: "user.deleting" });
   }
-  // A dry run says of every account that it is there.
+  // A dry run reports every account as present.
   const presence = host.mode === "dry-run" ? "missing" : await host.presence(ref);
   if (presence === "foreign" || (presence === "missing" && (await host.nameTaken(ref.name)))) {
     const sentence = `The host already has an account or a home directory named ${ref.name}`;
@@ -43,7 +43,9 @@ export async function giveLocalAccount(op: Grant, user: User): Promise<void> {
   await settleClosing(tx, note);
 }
 
-/** Notes, with the operation that stores it, that the user has no account on the service's own host any more; returns the note's id. */
+/**
+ * Notes, with the operation that stores it, that the user no longer has an account on the service's own host; returns the note's id.
+ */
 export async function noteLeaving({ tx, context }: Operation, userId: number): Promise<number> {
   const { actor, clock } = context;
   const now = clock.now();
@@ -58,8 +60,8 @@ export async function noteLeaving({ tx, context }: Operation, userId: number): P
 }
 
 /**
- * Removes what was noted: account, home directory, processes. The user's other hosts are not concerned. Throws `internal` with what is left
- * to do, which is tried again until it is done. Does nothing where somebody else has done it, or the account was given back.
+ * Removes the noted account with its home directory and processes, and leaves the user's other hosts alone. Throws `internal` with the
+ * remaining work, which is retried until done. Does nothing if somebody else has done it, or if the account was given back.
  */
 export async function removeLocalAccount(
   context: Context,
@@ -79,14 +81,14 @@ export async function removeLocalAccount(
   });
 }
 
-/** Goes on with what was noted; nothing is owed of an account that was given back. */
+/** Goes on with a noted removal; an account that was given back owes nothing. */
 export async function finishLeaving(op: ClosingOperation, user: User, noted: Closing): Promise<Closed> {
   if (!user.local) return await leaveAccess(op, user, noted.id);
   await settleClosing(op.tx, noted.id);
   return { user, refused: false, owed: [] };
 }
 
-/** After giving it has failed: unless the user has it by now, it goes again. What cannot be done stays noted. */
+/** After giving the account failed: removes it again, unless the user has it meanwhile. Steps that fail stay noted. */
 async function takeBack({ db, host }: Context, { id, username, uid }: User, note: number): Promise<void> {
   await transactionToItsEnd(db, async (tx) => {
     if ((await lockUser(tx, id)).local) return;

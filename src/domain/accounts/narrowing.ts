@@ -1,6 +1,6 @@
 /**
- * Changes from where a user's keys may be used. What takes away only goes forward, as any closing does: it is noted first, and
- * what the host could not do is owed. What only gives is a grant.
+ * Changes the networks from which a user's keys may be used. Removing networks only goes forward, as any closing does: it is
+ * noted first, and steps that fail on the host are owed. Only adding networks is a grant.
  */
 
 import { eq } from "drizzle-orm";
@@ -26,17 +26,22 @@ import type { User } from "./find-user.ts";
 import { closingHostOf, hostOf } from "./own-host.ts";
 import { noteFleetChange } from "./remote-changes.ts";
 
-/** How often somebody else may change the same in between. */
+/** How often the stored networks may change in between before this gives up. */
 const ATTEMPTS = 5;
 
-/** A change of networks: what it would be, and the operation for each direction; undefined if it is the other one by now. */
+/**
+ * A change of networks: its result, and the operation for each direction. An operation returns undefined if the change goes
+ * in the other direction meanwhile.
+ */
 export interface NetworkChange<T> {
   readonly takesAway: () => Promise<boolean>;
   readonly narrow: () => Promise<T | undefined>;
   readonly widen: () => Promise<T | undefined>;
 }
 
-/** Runs the operation that fits what is stored; which one that is can change until it has the lock. */
+/**
+ * Runs the operation in the direction that fits the stored networks; until it has the lock, the direction may change.
+ */
 export async function changeNetworks<T>({ takesAway, narrow, widen }: NetworkChange<T>): Promise<T> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const done = await ((await takesAway()) ? narrow() : widen());
@@ -45,10 +50,7 @@ export async function changeNetworks<T>({ takesAway, narrow, widen }: NetworkCha
   throw new UamError("conflict", "Somebody else is changing the same networks; try again");
 }
 
-/**
- * Whether networks, within others, allow less than before; a list that cannot be read takes nothing away, and is refused by the
- * operation.
- */
+/** Whether networks, within others, allow less than before. An unreadable list takes nothing away: the operation refuses it. */
 export function takesAway(before: Networks, after: readonly string[], within?: Networks): boolean {
   try {
     return !isWithin(before, commonNetworks(allowedBy(parseNetworks(after)), within));
@@ -58,7 +60,7 @@ export function takesAway(before: Networks, after: readonly string[], within?: N
   }
 }
 
-/** Throws `invalid` for a key's networks that are not within its user's. */
+/** Throws `invalid` if a key's networks are not within its user's. */
 export function requireWithinUser({ username, sourceNetworks }: User, networks: readonly string[]): void {
   const [wider] = networks.length === 0 ? [] : outsideOf(networks, allowedBy(sourceNetworks));
   if (wider === undefined) return;
@@ -68,7 +70,7 @@ export function requireWithinUser({ username, sourceNetworks }: User, networks: 
   });
 }
 
-/** What is narrowed: all keys of a user, or one of them. */
+/** The target of a narrowing: all keys of a user, or one. */
 interface Narrowing {
   /** As stored before. */
   readonly user: User;
@@ -77,9 +79,9 @@ interface Narrowing {
 }
 
 /**
- * Takes away what lies outside the networks, and nothing else: what they add is not given yet. Returns what is left to do,
- * which is owed. The caller stores the networks. `by` is the action to record, should the process die before that, or the
- * note of an earlier attempt.
+ * Takes away access from outside the networks, and does nothing else: added networks are not given yet. Returns the
+ * remaining work, which is owed. The caller stores the networks. `by` is the action to record in case the process dies
+ * before that, or the note of an earlier attempt.
  */
 export async function narrowAccess(
   op: ClosingOperation,
@@ -87,7 +89,8 @@ export async function narrowAccess(
   by: AuditAction | Closing,
 ): Promise<readonly string[]> {
   const about = { userId: user.id, kind: "narrow", keyId: key?.id ?? 0, networks } as const;
-  // Read before anybody is told that it began: from there on the host is done whatever the database does.
+  // Read the account before reporting that the closing began: from there on, the host part finishes even if the
+  // database fails.
   const account = await accountOf(op.tx, user, op.context.clock.now(), [about]);
   const note = typeof by === "string" ? await noteClosing(op.context, { ...about, action: by }) : by.id;
   op.begun(unfinished(user, []));
@@ -100,7 +103,7 @@ export async function narrowAccess(
   return owed;
 }
 
-/** What the caller is told if the database fails meanwhile. */
+/** The message to the caller if the database fails meanwhile. */
 function unfinished({ username }: User, owed: readonly string[]): string {
   const now = owed.length > 0 ? " The host may still let them in from outside until this is done." : "";
   return `From where ${username} may log in is being narrowed, but the database failed before this could be recorded.${now} It will not be widened again: the change is finished and recorded once the database is available.`;
@@ -119,12 +122,15 @@ export async function storeKeyNetworks(op: Operation, key: KeyRow, networks: rea
   return { ...key, sourceNetworks };
 }
 
-/** What the audit log says about a change of networks; "" stands for no restriction. */
+/** The detail in the audit log for a change of networks; "" stands for no restriction. */
 export function networkDetail(before: readonly string[], after: readonly string[]): AuditDetail {
   return { source_networks: after.join(", "), old_source_networks: before.join(", ") };
 }
 
-/** Gives access from more networks, which are stored by now: both or neither. What was still being narrowed is, to these. */
+/**
+ * Gives access from more networks, which are already stored: both or neither. A narrowing in progress is widened to these
+ * networks.
+ */
 export async function widenAccess(
   op: Grant,
   user: User,
@@ -140,8 +146,8 @@ export async function widenAccess(
 }
 
 /**
- * After a change that took one network away and added another is committed: gives what was added. If that fails, reconciling
- * does it within a minute, and until then the user can do less than is stored, never more.
+ * Gives the added networks after a change that removed one network and added another is committed. If that fails,
+ * reconciling does it within a minute; until then the user can do less than is stored, never more.
  */
 export async function giveAdded(context: Context, user: User): Promise<void> {
   try {
@@ -156,7 +162,7 @@ export async function giveAdded(context: Context, user: User): Promise<void> {
   }
 }
 
-/** Continues a narrowing that was noted and then interrupted, or whose rest is owed; returns what is left to do. */
+/** Continues a narrowing that was interrupted or is still owed; returns the remaining work. */
 export async function finishNarrowing(op: ClosingOperation, user: User, noted: Closing): Promise<readonly string[]> {
   const { networks, keyId } = noted;
   const key = keyId === 0 ? undefined : (await activeKeys(op.tx, user.id)).find(({ id }) => id === keyId);

@@ -1,4 +1,4 @@
-/** The service's own host, as far as a user has an account there: for whoever has none, nothing is created, written or shut on it. */
+/** The service's own host for users with an account there. For other users nothing is created, written or shut on it. */
 
 import { ABSENT_HOST } from "../../protocol/absent-host.ts";
 import type { Host } from "../../protocol/host.ts";
@@ -8,17 +8,17 @@ import type { User } from "./find-user.ts";
 
 type WithHost = Pick<Services, "host">;
 
-/** Where to give access: the host, or one on which there is nothing to do. */
+/** The host on which to give access; for a user without an account there, one with nothing to do. */
 export function hostOf({ host }: WithHost, { local }: Pick<User, "local">): Host {
   return local ? host : ABSENT_HOST;
 }
 
 /**
- * Where to take access away. That a user should have no account on the host is not enough to leave it alone: one that is there all the same,
- * by name and uid, is closed as any other.
+ * The host on which to take access away. A user without a grant may still have an account there, by name and uid: that is closed like any
+ * other.
  */
 export async function closingHostOf({ host }: WithHost, user: Pick<User, "local" | "username" | "uid">): Promise<Host> {
   if (user.local) return host;
-  // A dry run says of every account that it is there.
+  // A dry run reports every account as present.
   return host.mode !== "dry-run" && (await host.presence(refOf(user))) === "present" ? host : ABSENT_HOST;
 }

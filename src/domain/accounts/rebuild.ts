@@ -11,9 +11,9 @@ import { closingsOf } from "./closings.ts";
 import { lockUser, type User } from "./find-user.ts";
 
 /**
- * Recreates the user's account: with its uid, an empty home, and the stored keys and state. Whatever the old account left (home, jobs,
- * processes) is removed first. Throws `conflict` if the account exists, if the host gave its name or uid to another one, or if the
- * user is being deleted. If it fails, the new account is removed again.
+ * Recreates the user's account: with its uid, an empty home, and the stored keys and state. First removes the remains of the old
+ * account (home, jobs, processes). Throws `conflict` if the account exists, if the host gave its name or uid to another account, or if
+ * the user is being deleted. If it fails, the new account is removed again.
  */
 export function rebuildAccount(context: Context, userId: number): Promise<User> {
   const entry = { action: "reconcile.repair", resourceId: String(userId), subjectId: userId } as const;
@@ -32,7 +32,7 @@ export function rebuildAccount(context: Context, userId: number): Promise<User> 
       throw new UamError("conflict", sentence, { reason: "state.conflict" });
     }
     const presence = await host.presence(ref);
-    // One that a crash left half created is made anew.
+    // An account that a crash left half created is made anew.
     if (presence === "present" && (await host.lacking(ref)) !== "rest") {
       throw new UamError(
         "conflict",
@@ -54,7 +54,7 @@ export function rebuildAccount(context: Context, userId: number): Promise<User> 
   });
 }
 
-/** The refusal of a change to a user whose account is missing, with what to do about it. */
+/** The refusal of a change to a user without a host account, with the remedy. */
 export function accountMissing({ username }: Pick<User, "username">, code: "conflict" | "internal"): UamError {
   const name = hostAccountOf(username);
   return new UamError(
@@ -64,7 +64,7 @@ export function accountMissing({ username }: Pick<User, "username">, code: "conf
   );
 }
 
-/** Removes what the account left, and makes sure that nothing else has taken its name. */
+/** Removes the remains of the account, and makes sure that nothing else has taken its name. */
 async function clear(host: Host, ref: AccountRef): Promise<void> {
   requireClosed(await host.removeAccount(ref));
   if (await host.nameTaken(ref.name)) {

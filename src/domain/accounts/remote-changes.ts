@@ -1,6 +1,6 @@
 /**
- * Changes that take access away, as far as remote hosts have to follow: which hosts those are is stored with the change itself, and so is
- * what they have to remove.
+ * Changes that take access away, as far as remote hosts must follow. The affected hosts, and the accounts that they must remove, are
+ * stored with the change itself.
  */
 
 import { type SQL, sql } from "drizzle-orm";
@@ -9,19 +9,19 @@ import { refOf } from "./account.ts";
 import type { User } from "./find-user.ts";
 import { hasRemoteHosts } from "./remote.ts";
 
-/** Hosts in SQL, as h: those that the user was given, by name or by group. */
+/** The user's hosts in SQL, as h: granted by name or by group. */
 function given(hosts: readonly number[], groups: readonly number[]): SQL {
   return sql`hosts h where h.kind = 'remote' and (h.id = any(${list(hosts)}::int[]) or exists (
     select 1 from host_group_members m where m.host_id = h.id and m.group_id = any(${list(groups)}::bigint[])))`;
 }
 
 /**
- * Stores with the operation that the user's hosts have to confirm it; with `removed`, that they have to remove the account. Call it under
- * the user's row lock, and before their grants are gone.
+ * Stores, with the operation, that the user's hosts have to confirm it; with `removed`, that they have to remove the account. Call it
+ * under the user's row lock, before their grants are gone.
  */
 export async function noteFleetChange(op: Operation, user: User, removed?: "removed"): Promise<void> {
   const { tx, context } = op;
-  // A host that joined a moment ago may have the account already: whoever is deleted is looked for on all of them.
+  // A host that has just joined may already have the account, so all hosts are told to look for a deleted user.
   if (removed === undefined && !(await hasRemoteHosts(context))) return;
   const rows = await tx.execute<{ host_id: number | null; group_id: string | null }>(
     sql`select host_id, group_id from grants where user_id = ${user.id}`,
@@ -30,7 +30,8 @@ export async function noteFleetChange(op: Operation, user: User, removed?: "remo
   const groups = rows.flatMap(({ group_id }) => (group_id === null ? [] : [Number(group_id)]));
   const { name, uid } = refOf(user);
   const now = sql`${context.clock.now().toISOString()}::timestamptz`;
-  // Under the lock of the log's head: who changes a group's hosts is recorded too, and so comes wholly before or after this.
+  // Under the lock of the log's head: changes of a group's hosts are recorded too, so each comes wholly before or after
+  // this.
   op.onRecorded(async (record) => {
     if (record > 0) {
       await tx.execute(sql`
@@ -46,7 +47,7 @@ export async function noteFleetChange(op: Operation, user: User, removed?: "remo
   });
 }
 
-/** Stores with the operation that these remote hosts, which the user loses by it, have to confirm that. */
+/** Stores, with the operation, that these remote hosts, which it takes from the user, have to confirm it. */
 export function noteLostHosts({ tx, context, onRecorded }: Operation, user: User, lost: readonly number[]): void {
   const { name } = refOf(user);
   const now = sql`${context.clock.now().toISOString()}::timestamptz`;

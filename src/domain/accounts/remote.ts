@@ -1,16 +1,16 @@
-/** Whether there is any host with an agent: where there is none, nothing else of the fleet happens. */
+/** Whether there is any host with an agent: if there is none, nothing else of the fleet happens. */
 
 import { sql } from "drizzle-orm";
 import { SECOND } from "../../shared/time/clock.ts";
 import type { Database } from "../../store/client.ts";
 import type { Services } from "../operation/context.ts";
 
-/** That there is none is believed for so long: a host joins seldom, and no change should pay for the question. */
+/** A negative answer is kept for this long: hosts rarely join, and no change should pay for the question. */
 const BELIEVED = 5 * SECOND;
 
 const known = new WeakMap<Database, { found: boolean; askedAt: number }>();
 
-/** Whether there is a host besides the service's own, as far as was known a few seconds ago. */
+/** Whether there is a host besides the service's own, as of a few seconds ago. */
 export async function hasRemoteHosts({ db, autocommit }: Pick<Services, "db" | "autocommit">): Promise<boolean> {
   const before = known.get(db);
   if (before !== undefined && (before.found || performance.now() - before.askedAt < BELIEVED)) return before.found;

@@ -7,18 +7,18 @@ import type { Database } from "../../store/client.ts";
 import { givenUids, uidCounter } from "../../store/schema.ts";
 import type { Context } from "../operation/context.ts";
 
-/** Every uid that an account was ever given, and whether a user has it still. */
+/** Every uid that an account was ever given, and whether a user still has it. */
 export async function givenUidsOf(
   db: Database,
 ): Promise<readonly { readonly uid: number; readonly isStored: boolean }[]> {
-  // With its table: a bare column would be the one of `a`.
+  // Qualified with its table: a bare column would be the one of `a`.
   const isStored = sql<boolean>`exists (select from accounts a where a.uid = ${givenUids}.uid)`;
   return await db.select({ uid: givenUids.uid, isStored }).from(givenUids).orderBy(givenUids.uid);
 }
 
 /**
- * A uid that this service never gave to an account and that no account on the host has. That it is given is committed on its own before
- * it is used: a create that fails or crashes uses its uid up. Throws `internal` when the configured range is used up.
+ * A uid that this service never gave to an account and that no account on the host has. Its use is committed on its own before it is
+ * returned: a create that fails or crashes uses its uid up. Throws `internal` when the configured range is used up.
  */
 export async function allocateUid({ autocommit, host, policy }: Context): Promise<number> {
   for (;;) {

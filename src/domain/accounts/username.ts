@@ -1,4 +1,4 @@
-/** What may be a username, an e-mail address and the free texts about a user. */
+/** The rules for usernames, e-mail addresses and the free texts about a user. */
 
 import { UamError } from "../../shared/errors.ts";
 import { ACCOUNT_PREFIX, USERNAME, withoutPrefix } from "../../shared/text/account-name.ts";
@@ -8,7 +8,7 @@ import { requireText } from "../../shared/text/text.ts";
 export { isEmail, MAX_PURPOSE, MAX_SUPERVISOR } from "../../shared/text/person.ts";
 export { parseText } from "../../shared/text/text.ts";
 
-/** Longest name that anybody may type in order to log in; no name that exists is longer. */
+/** Longest name that can be typed to log in; no existing name is longer. */
 const MAX_TYPED_NAME = 128;
 
 /**
@@ -29,8 +29,8 @@ export function parseUsername(text: string): string {
 }
 
 /**
- * The name of a user who wants to log in: trimmed and in NFC, and `alice` for `ext_alice`. It is not checked whether anybody
- * has that name. Throws `invalid` for what cannot be a name.
+ * The name that a user typed to log in, trimmed, in NFC and without the prefix (`alice` for `ext_alice`). Does not check
+ * that a user of that name exists. Throws `invalid` for a text that cannot be a name.
  */
 export function parseTypedName(typed: string): string {
   return requireText("username", withoutPrefix(parseTypedAdminName(typed)), MAX_TYPED_NAME);

@@ -41,7 +41,7 @@ export interface Review {
   readonly ttlDays?: number | undefined;
 }
 
-/** What a list of applications is narrowed to. */
+/** The filter of a list of applications. */
 export interface ApplicationFilter {
   readonly status?: ApprovalRow["status"] | undefined;
   readonly kind?: ApprovalRow["kind"] | undefined;
@@ -50,9 +50,9 @@ export interface ApplicationFilter {
 const MAX_REASON = 1000;
 
 /**
- * Stores an application, mails the applicant a receipt, and tells the administrators. Throws `limited` while there are too
- * many. It does not check whether another application or a user has that name, so nobody can find out here; nor whether so many have that
- * address that this one is not kept, which only the record says.
+ * Stores an application, mails the applicant a receipt, and tells the administrators. Throws `limited` while there are too many. It does
+ * not check whether another application or a user has that name, so nobody can find out here. An application may also be dropped because
+ * too many have that address; only the record says so.
  */
 export function submitApplication(context: Context, input: NewApplication): Promise<ApprovalRow> {
   const entry = { action: "approval.submit", detail: { username: input.username } } as const;
@@ -82,10 +82,10 @@ export function submitApplication(context: Context, input: NewApplication): Prom
 }
 
 /**
- * Approves or rejects a pending application, and mails the outcome to the applicant. Approving creates the user and the host
- * account in the same operation; if that fails, the application stays pending, and what is thrown is `conflict` or
- * `invalid` with the reason. Approving a request for more time extends the user likewise, and throws what `extendUser` does.
- * Throws `conflict` for one that was already reviewed.
+ * Approves or rejects a pending application, and mails the outcome to the applicant. Approval creates the user and the host
+ * account in the same operation; if that fails, the application stays pending and this throws `conflict` or `invalid` with
+ * the reason. Approving a request for more time extends the user likewise, and throws as `extendUser` does. Throws
+ * `conflict` for an application that was already reviewed.
  */
 export async function reviewApplication(context: Context, id: number, review: Review): Promise<ApprovalRow> {
   const known = await findApplication(context.db, id);
@@ -95,7 +95,7 @@ export async function reviewApplication(context: Context, id: number, review: Re
     const reason = parseText("reason", review.reason ?? "", MAX_REASON);
     if (!review.approve && reason === "") throw new UamError("invalid", "A rejection needs a reason");
     requireFitting(known, review);
-    // The user's row before the request's, as where the user is deleted.
+    // Locks the user's row before the request's, as deleting a user does.
     const owner = known?.userId == null ? undefined : await lockUserIfStored(op.tx, known.userId);
     const pending = await lockPending(op, id);
     const [reviewed] = await op.tx
@@ -151,7 +151,7 @@ export async function listApplications(
   );
 }
 
-/** Throws `invalid` for a review that says what a request for more time has no use for. */
+/** Throws `invalid` for a review with fields that a request for more time has no use for. */
 function requireFitting(application: ApprovalRow | undefined, { createUser }: Review): void {
   if (application?.kind !== "extension" || createUser === undefined || createUser) return;
   throw new UamError("invalid", "A request for more time creates no user: approve it, or reject it with a reason");

@@ -31,7 +31,7 @@ export interface ExtensionRequest {
 export function requestExtension(context: Context, userId: number, request: ExtensionRequest): Promise<ApprovalRow> {
   const about = { resourceId: String(userId), subjectId: userId, detail: { days: request.days } } as const;
   return audited(context, { action: "extension.request", ...about }, async (op) => {
-    // Of several requests at once one is stored: they wait here for each other.
+    // Of several simultaneous requests one is stored: they wait here for each other.
     const user = await lockUser(op.tx, userId);
     const { username, email, supervisor } = user;
     op.about({ detail: { username } });
@@ -52,8 +52,8 @@ export function requestExtension(context: Context, userId: number, request: Exte
 }
 
 /**
- * Does what the review of a request says, in the review's operation: extends the user by `ttlDays`, or where that is 0 or absent
- * by the days asked for, or mails the reason of the rejection. What `extendUser` throws is passed on: then nothing is reviewed.
+ * Applies the review of a request, in the review's operation: extends the user by `ttlDays`, or by the requested days if that is
+ * 0 or absent, or mails the reason of the rejection. Errors of `extendUser` pass through: then nothing is reviewed.
  */
 export async function settleRequest(op: Operation, request: ApprovalRow, user: User | undefined, ttlDays = 0) {
   const { userId, days, status, username, reason } = request;
@@ -78,7 +78,7 @@ async function requireMayAsk(op: Operation, user: User): Promise<void> {
   const owed = await closingsOf(op.tx, user.id);
   if (owed.some(({ kind }) => kind === "remove"))
     throw new UamError("conflict", `${username} is being deleted`, { reason: "user.deleting" });
-  // One that expired while disabled would be disabled again.
+  // A user who expired while disabled would be disabled again.
   const isDisabled = user.disabledAt !== null || owed.some(({ kind, action }) => kind === "shut" && action !== "");
   if (isDisabled) {
     throw new UamError(

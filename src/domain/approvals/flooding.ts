@@ -1,6 +1,6 @@
 /**
- * Anybody can apply in anybody's name. What that must not do is fill a stranger's mailbox, or shut out everybody else; and no answer tells what
- * was applied for with an address.
+ * Anybody can apply in anybody's name. Applications must not fill a stranger's mailbox or shut out everybody else, and no answer reveals
+ * applications for an address.
  */
 
 import { and, count, eq, gt, inArray, type SQL, sql } from "drizzle-orm";
@@ -12,18 +12,18 @@ import { approvals, outbox } from "../../store/schema.ts";
 import type { Letter } from "../mail/letter.ts";
 import { APPLICANT_MAIL, type Queueing, queueMail } from "../mail/outbox.ts";
 
-/** Applications for access that may be pending at once, because anybody can submit them. */
+/** Most applications for access that may be pending at once, because anybody can submit them. */
 const MAX_PENDING = 200;
-/** How many of one mailbox may be pending before it counts as flooded. */
+/** How many pending applications make a mailbox count as flooded. */
 const MAX_OF_MAILBOX = 3;
-/** While more than this are pending, further ones of a flooded mailbox are not kept: the rest of the places is for others. */
+/** Above this number, further applications from a flooded mailbox are dropped: the remaining places are for others. */
 const SHARED = 50;
 /** Mails about applications to one mailbox within a day. */
 const MAX_MAILS = 3;
 
 /**
- * Whether an application with that address may be kept. Throws `limited` while there are too many of all. Nobody else adds one while the notice
- * of applications is locked.
+ * Whether to keep an application with that address. Throws `limited` while there are too many in all. The caller has locked the notice of
+ * applications, so that nobody else adds one meanwhile.
  */
 export async function hasRoom(tx: Transaction, email: string): Promise<boolean> {
   const own = sql`count(*) filter (where ${mailboxIn(sql`${approvals.email}`)} = ${mailboxOf(email)})`;
@@ -39,10 +39,10 @@ export async function hasRoom(tx: Transaction, email: string): Promise<boolean> 
   });
 }
 
-/** Queues mail to an applicant, unless their mailbox was sent as many within a day as it may; then what is stored only looks like mail. */
+/** Queues mail to an applicant, unless their mailbox has had its maximum for a day; then it stores a decoy that only looks like mail. */
 export async function mailApplicant(op: Queueing, email: string, message: Letter, decoy = false): Promise<void> {
   const now = op.context.clock.now();
-  // Two at the same instant would take the same slot, and the second mail would be lost.
+  // Two mails at the same instant would take the same slot, and the second would be lost.
   await op.tx.execute(sql`select pg_advisory_xact_lock(${LOCKS.applicantMail}, hashtext(${mailboxOf(email)}))`);
   const [today, yesterday] = [now, shift(now, -DAY)].map((at) => slotsOf(email, at)) as [string[], string[]];
   const sent = await op.tx
@@ -59,7 +59,7 @@ function slotsOf(email: string, at: Date): readonly string[] {
   return Array.from({ length: MAX_MAILS }, (_, n) => `${APPLICANT_MAIL}${mailboxOf(email)} ${day} ${n + 1}`);
 }
 
-/** Where mail to the address arrives: with many providers, whatever follows a `+`, however it is written, and with some without its dots. */
+/** The mailbox that receives mail to the address: many providers ignore case and everything after a `+`, and some ignore dots. */
 function mailboxOf(email: string): string {
   const [local = "", domain = ""] = email.toLowerCase().split("@");
   return `${local.replace(/^([^+]+)\+.*$/, "$1").replaceAll(".", "")}@${domain === "googlemail.com" ? "gmail.com" : domain}`;

@@ -15,13 +15,13 @@ const BETWEEN_MAILS = 10 * MINUTE;
 /** How many applications one mail shows. */
 const SHOWN = 20;
 
-/** What the last mail to the administrators covered. */
+/** The newest application that the last mail to the administrators covered. */
 export interface Notice {
   readonly applicationId: number;
   readonly mailedAt: Date | null;
 }
 
-/** Where mail about applications is queued: an operation, or a job's transaction. */
+/** Where mail about applications is queued: in an operation, or in a transaction of a job. */
 export interface Noticing {
   readonly tx: Transaction;
   readonly context: { readonly clock: Clock; readonly policy: Policy };
@@ -36,8 +36,8 @@ export async function lockNotice(tx: Transaction): Promise<Notice> {
 }
 
 /**
- * Queues one mail to each administrator about the pending applications that no mail was queued about, unless the last mail
- * is less than ten minutes old: then a later call does it.
+ * Queues one mail to each administrator about the pending applications that are not covered yet, unless the last mail is
+ * less than ten minutes old: then a later call does it.
  */
 export async function tellOfApplications(op: Noticing, notice: Notice): Promise<void> {
   const { tx, context } = op;
