@@ -8,9 +8,9 @@ import { jsonRows } from "../../store/json-rows.ts";
 import { type AuditRow, audit } from "../../store/schema-audit.ts";
 import type { Context } from "../operation/context.ts";
 
-/** Which records are wanted; `since` and `until` are both inclusive. */
+/** The filter; `since` and `until` are both inclusive. */
 export interface AuditFilter {
-  /** Everything that concerns this user, stored or deleted, whoever did it. */
+  /** All records about this user, stored or deleted, regardless of the actor. */
   readonly userId?: number | undefined;
   readonly actor?: string | undefined;
   readonly action?: string | undefined;
@@ -20,7 +20,9 @@ export interface AuditFilter {
   readonly until?: Date | undefined;
 }
 
-/** What lists show of a record: nobody reads seals and counters there, and half of a page's time would go into them. */
+/**
+ * The columns of a record in lists. Nobody reads seals and counters there, and they would take half of a page's time.
+ */
 export type ShownRecord = Pick<AuditRow, keyof typeof SHOWN>;
 
 /** The numbers of the records in a span of time; none if `first` is above `last`. */
@@ -46,8 +48,8 @@ export async function listAudit(context: Context, filter: AuditFilter, page: Pag
 }
 
 /**
- * One page of the records in which the caller, an external user, is the actor or the object, newest first. Addresses are
- * shown only for what the caller did.
+ * One page of the records with the caller, an external user, as the actor or the object, newest first. Shows addresses
+ * only for the caller's own actions.
  */
 export async function listOwnAudit({ db, actor }: Context, userId: number, page: Page): Promise<Paged<ShownRecord>> {
   const wanted = { ...valuesOf({}), ...boundsOf(page), ...subjectSeries(userId) };
@@ -56,7 +58,7 @@ export async function listOwnAudit({ db, actor }: Context, userId: number, page:
   return { total, items: items.map((row) => (isOwn(row) ? row : { ...row, ip: "" })) };
 }
 
-/** The records of a time span, which are one range of numbers: no record is older than the one before it. */
+/** The records of a time span, which are one range of numbers: no record is older than its predecessor. */
 export async function auditRange(db: Database | Transaction, since?: Date, until?: Date): Promise<AuditRange> {
   const [range] = await db
     .select({ first: sql`first`.mapWith(Number), last: sql`last`.mapWith(Number) })
@@ -68,8 +70,8 @@ export async function auditRange(db: Database | Transaction, since?: Date, until
 }
 
 /**
- * Which of the series it is whose records are counted in the log itself, one for each of `actions` (see audit_page() in drizzle/): those
- * with the actor and the resource id that the series' name mentions.
+ * The key of the series that the log itself counts, one for each of `actions` (see audit_page() in drizzle/): records with the actor and
+ * the resource id that the series' name mentions.
  */
 function seriesOf(filter: AuditFilter): Values {
   const { actor, resourceId } = filter;
@@ -138,15 +140,17 @@ const SHOWN = {
   ip: audit.ip,
 };
 
-/** What the statements below are given at each call. */
+/** The parameters of the statements below. */
 const given = (name: string) => sql`${sql.placeholder(name)}`;
 const RANGE = rangeBetween(given("since"), given("until"));
 const ACTIONS = sql`string_to_array(${given("actions")}, ',')`;
 
-/** All records; the span of time is another statement's, which PostgreSQL would otherwise plan anew for each call to leave it out. */
+/** All records; the time span has a statement of its own, because PostgreSQL would otherwise plan this one anew for each call. */
 const EVER = sql`(select 1::bigint as first, h.id as last from public.audit_head h) range`;
 
-/** The records of a page that `page` makes, with its total, and that `isOnIt`. Built once: that takes longer than running it. */
+/**
+ * The records of a page that `page` makes, with its total, and that `isOnIt`. Built once: building takes longer than running it.
+ */
 function selectPage(page: SQL, isOnIt = sql`${audit.id} = any(page.ids)`) {
   const items = jsonRows(SHOWN, sql`${audit} where ${isOnIt}`, [desc(audit.id)]);
   const from = (range: SQL) =>

@@ -33,13 +33,13 @@ const HEADER = [
   "ip",
 ] as const;
 
-/** A byte order mark tells spreadsheets that it is UTF-8. */
+/** A byte order mark, so that spreadsheets recognise UTF-8. */
 const BEGINNING = new TextEncoder().encode(`\uFEFF${HEADER.join(",")}\r\n`);
 
 /**
- * The records within `range` that exist when it is called, oldest first, as UTF-8 CSV with a header row. When it
- * returns, the first block has been read, so a failure up to then is thrown; a later one aborts the stream. Holds a place
- * until the stream ends, fails, is cancelled, is not read from for `patience`, ten minutes, or gives way; throws `limited` when none is free.
+ * The records within `range` that exist at the call, oldest first, as UTF-8 CSV with a header row. When it returns, the first block has been
+ * read, so a failure up to then is thrown; a later one aborts the stream. Holds a place until the stream ends, fails, is cancelled, gives
+ * way, or is not read from for `patience` (ten minutes); throws `limited` when none is free.
  */
 export async function exportAudit(
   context: Context,
@@ -60,13 +60,13 @@ export async function exportAudit(
   }
 }
 
-/** What a stream is made of. */
+/** The parts of a stream. */
 interface Source {
   readonly first: Uint8Array | undefined;
   /** Whole lines, in the order of the log; undefined after the last. */
   readonly read: () => Promise<Uint8Array | undefined>;
   readonly place: ExportPlace;
-  /** For how long, in milliseconds, nobody need read. */
+  /** How long the reader may take nothing, in milliseconds. */
   readonly patience: number;
 }
 
@@ -80,11 +80,11 @@ function toStream(context: Context, { first, read, place, patience }: Source): R
     place.release();
   };
   const fail = (controller: ReadableStreamDefaultController<Uint8Array>, error: unknown) => {
-    // Cancelled while a block was being read: nobody is left to tell.
+    // Cancelled while a block was being read: there is no reader to tell.
     if (isOver) return;
     end();
     context.log.error("an audit export broke off", { requestId: context.requestId, error });
-    // The runtime prints what it is given here: not the database's words.
+    // The runtime prints this error, so it must not hold the database's words.
     controller.error(new UamError("internal", "The audit export broke off; the log says why"));
   };
   const watchReader = (controller: ReadableStreamDefaultController<Uint8Array>) => {
@@ -136,7 +136,7 @@ function readAhead(context: Context, after: number, last: number): () => Promise
     for (;;) {
       while (coming.length <= AHEAD && next < last) {
         const block = readBlock(context, next, Math.min(next + BLOCK, last));
-        // Whoever takes the block gets its failure; once the stream is over, nobody does.
+        // The consumer of the block gets its failure; once the stream is over there is no consumer.
         block.catch(() => {});
         coming.push(block);
         next += BLOCK;
@@ -149,7 +149,7 @@ function readAhead(context: Context, after: number, last: number): () => Promise
   };
 }
 
-/** As the bytes that came: decoding them and encoding them again is a fifth of what an export costs. */
+/** Returns the bytes as received: decoding and encoding them again is a fifth of the cost of an export. */
 async function readBlock({ db }: Context, after: number, end: number): Promise<Uint8Array | null> {
   const [row] = await db.$client.unsafe<[(Uint8Array | null)[]]>(SELECT_BLOCK, [after, end], { prepare: true }).raw();
   return row?.[0] ?? null;
@@ -160,12 +160,15 @@ function concatenated(beginning: Uint8Array, rest: Uint8Array | undefined): Uint
 }
 
 /**
- * What to_char() gives, in a third of the time: the added microsecond keeps trailing zeros, and is cut off with the rest. No zone
- * has to be looked up for an interval.
+ * The same text as to_char(), in a third of the time: the added microsecond keeps trailing zeros, and is cut off with the rest.
+ * An interval needs no zone lookup.
  */
 const TIME = "substr(to_json(timezone(interval '0', created_at) + interval '1 microsecond')::text, 2, 23)";
 
-/** What separates cells or lines in spreadsheets of some countries; each costs as much as quoting does, so only what can be there is looked for. */
+/**
+ * Separators of cells or lines in spreadsheets of some countries. Looking for each costs as much as quoting, so only the possible ones are looked
+ * for.
+ */
 const SEPARATORS = [";", "\\t", "\\r", "\\n"];
 
 /**
@@ -187,10 +190,10 @@ const LINE = [
 const SELECT_BLOCK = `select string_agg(${LINE}, '' order by id) from public.audit where id > $1 and id <= $2`;
 
 /**
- * What comes before it, an opening quotation mark, and its text: with an apostrophe before what a spreadsheet would run as a
- * formula, = + - @, also in full width, a tab, a carriage return. So also after a semicolon, or what ends a line: spreadsheets of many
- * countries separate cells by it, and then know no quotes within a line. Letters, digits and braces are most of what there is, so
- * they are asked for first.
+ * The text of a column after `before`, an opening quotation mark. An apostrophe goes in front of anything that a spreadsheet would run
+ * as a formula: = + - @, also in full width, a tab, a carriage return. It also goes after a semicolon or a line end: spreadsheets of
+ * many countries separate cells there, and then recognise no quotes within a line. Letters, digits and braces are the most frequent,
+ * so they are tested first.
  */
 function quoted(column: "actor" | "resource_id" | "detail", before: string, separators = SEPARATORS): string {
   const first = `ascii(${column})`;

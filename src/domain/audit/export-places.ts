@@ -1,4 +1,4 @@
-/** Places for exports that run at the same time. One that nobody reads gives its place to one that is wanted. */
+/** Places for exports that run at the same time. An export that nobody reads gives its place to a new one. */
 
 import { UamError } from "../../shared/errors.ts";
 import { SECOND } from "../../shared/time/clock.ts";
@@ -14,7 +14,7 @@ export interface ExportPlace {
   waits(): void;
   /** Its reader has come. */
   isRead(): void;
-  /** What ends it if it has to give way. */
+  /** Registers how to end the export if it has to give way. */
   onGivingWay(end: () => void): void;
   /** Frees the place, once however often it is called. */
   release(): void;
@@ -22,8 +22,8 @@ export interface ExportPlace {
 
 export interface ExportPlaces {
   /**
-   * Takes a place for an export of `owner`'s. Where none is free, it takes that of the export that has waited longest for its reader, of 30 s at
-   * least; else of somebody who has several, if `owner` has none. Else throws `limited`.
+   * Takes a place for an export of `owner`'s. If none is free, it takes the place of the export that has waited longest for its reader, at least
+   * 30 s; otherwise, if `owner` has none, of an owner with several. Else throws `limited`.
    */
   take(owner: string): ExportPlace;
 }

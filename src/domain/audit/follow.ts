@@ -1,6 +1,6 @@
 /**
- * Following the audit log: its ids have no gaps and are in the order of commit, so the last id that was seen is all that a
- * follower has to keep. Nobody who writes the log waits for one who follows it.
+ * Following the audit log: its ids have no gaps and are in the order of commit, so a follower only has to keep the last id
+ * it saw. Writers of the log never wait for followers.
  */
 
 import { asc, gt } from "drizzle-orm";
@@ -16,14 +16,14 @@ const AUDIT_CHANNEL = "audit";
 /** How often a follower looks without being told: a notification may be missed. */
 const POLL = SECOND;
 
-/** The records after `id`, oldest first; at most `limit`. What retention has deleted is left out. */
+/** The records after `id`, oldest first; at most `limit`. Records that retention has deleted are left out. */
 export async function recordsAfter(db: Database, id: number, limit: number): Promise<readonly AuditRow[]> {
   return await db.select().from(audit).where(gt(audit.id, id)).orderBy(asc(audit.id)).limit(limit);
 }
 
 /**
  * Calls `look` as soon as there may be newer records: now, after each commit of one, and each second. On a connection of its own,
- * which is opened again when it is lost. Returns what ends it.
+ * which is opened again when it is lost. Returns the function that ends it.
  */
 export function watchLog({ db, log }: Pick<Services, "db" | "log">, look: () => void): () => Promise<void> {
   const listening = listen(db, AUDIT_CHANNEL, look).catch((error: unknown) => {
@@ -37,7 +37,10 @@ export function watchLog({ db, log }: Pick<Services, "db" | "log">, look: () => 
   };
 }
 
-/** Batches of records after a number, oldest first: what is there, and from then on what is written, until the signal says stop. */
+/**
+ * Batches of records after a number, oldest first: first the existing records, then new ones as they are written, until the signal
+ * aborts.
+ */
 export async function* followRecords(
   services: Pick<Services, "db" | "log">,
   { after, limit }: { readonly after: number; readonly limit: number },

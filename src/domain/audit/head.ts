@@ -42,7 +42,7 @@ export function parseHead(text: string): AuditHead {
 
 /**
  * Returns a function that writes the head to the service's log, unless it was the last one written; call it at the
- * start and every hour. Whoever controls only the database cannot take back what the service's log has kept.
+ * start and every hour. An attacker with control of the database alone cannot take back the heads in the service's log.
  */
 export function createHeadReporter(services: Pick<Services, "db" | "log">): () => Promise<void> {
   let last = "";

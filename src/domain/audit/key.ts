@@ -34,7 +34,7 @@ export interface KeySource {
 
 /**
  * The seal of the log in `db`. Without a configured key one is created at first use, in a file of mode 0600. Throws `conflict`
- * if the log was begun with another key or the key is missing: a second key in one log would make all of it look forged.
+ * if the log was begun with another key or the key is missing: with a second key all of the log would look forged.
  */
 export async function openSeal(db: Database, source: KeySource): Promise<Seal> {
   const stored = await readFingerprint(db);
@@ -44,7 +44,7 @@ export async function openSeal(db: Database, source: KeySource): Promise<Seal> {
   return requireFit(seal, fingerprint, source);
 }
 
-/** Like `openSeal`, but creates and stores nothing; throws `conflict` also for a log that was not begun yet. */
+/** Like `openSeal`, but creates and stores nothing; throws `conflict` also for a log that has not begun yet. */
 export async function findSeal(db: Database, source: KeySource): Promise<Seal> {
   const stored = await readFingerprint(db);
   if (stored === undefined) throw new UamError("conflict", "The audit log has no key yet; the service creates it.");
@@ -60,12 +60,12 @@ function requireFit(seal: Seal | undefined, fingerprint: Uint8Array | undefined,
   );
 }
 
-/** The key that a backup has to carry: the one in the data directory, where the configuration does not hold it. */
+/** The key that a backup has to carry: the one in the data directory, unless the configuration holds it. */
 export function keyToCarry(source: KeySource): Uint8Array | undefined {
   return source.auditKey === undefined ? readKeyFile(source.dataDir, false) : undefined;
 }
 
-/** What became of the key file. */
+/** The result of replacing the key file. */
 export interface KeyChange {
   /** Where the previous key was moved to; undefined if none had to be moved. */
   readonly keptAs: string | undefined;
@@ -75,7 +75,7 @@ export interface KeyChange {
 
 /**
  * Makes sure that the key of the log being restored is the one that will be used. `carried` is the backup's key, if it has
- * one. A key in the data directory that is not the log's is moved aside, never lost. Throws `conflict` without the log's key.
+ * one. A different key in the data directory is moved aside, never lost. Throws `conflict` without the log's key.
  */
 export async function adoptKey(db: Executor, source: KeySource, carried: Uint8Array | undefined): Promise<KeyChange> {
   const [row] = await db.execute<{ value: Uint8Array }>(sql`select fingerprint as value from public.audit_key`);
@@ -112,7 +112,7 @@ async function readFingerprint(db: Database): Promise<Uint8Array | undefined> {
   return row?.fingerprint;
 }
 
-/** Of several instances that start at once the first decides; returns what is stored now. */
+/** Of several instances that start at once the first decides; returns the stored value. */
 async function storeFingerprint(db: Database, value: Uint8Array): Promise<Uint8Array | undefined> {
   const [row] = await db.execute<{ stored: Uint8Array }>(sql`select public.audit_begin(${value}) as stored`);
   return row?.stored;
@@ -157,7 +157,10 @@ function createKeyFile(path: string, key: Uint8Array = randomBytes(SEAL_KEY_BYTE
   return readFileSync(path, "utf8");
 }
 
-/** A command run by root must not leave the service a key that it cannot read. By the descriptor: that owner may have put a link at the name. */
+/**
+ * A command run by root must not leave the service a key that it cannot read. Uses the descriptor, because the owner may have put a link at the
+ * name.
+ */
 function giveToOwnerOf(directory: string, fd: number): void {
   const { uid, gid } = statSync(directory);
   if (fstatSync(fd).uid !== uid) fchownSync(fd, uid, gid);

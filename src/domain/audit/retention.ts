@@ -12,7 +12,7 @@ const BATCH = 50_000;
 /** The database uses its own clock, which may be behind ours. */
 const SKEW = HOUR;
 
-/** What was removed. */
+/** The removed records. */
 export interface Purged {
   readonly removed: number;
   /** Number of the newest of them. */
@@ -20,9 +20,9 @@ export interface Purged {
 }
 
 /**
- * Removes the oldest records from before `before`, a bounded number of them, and says which; undefined if there are none.
- * What is left is still one unbroken chain. The caller decides whether the clock can be trusted; the database refuses to
- * remove whatever is younger than the shortest retention.
+ * Removes the oldest records from before `before`, a bounded number of them, and returns which; undefined if there are
+ * none. The remaining records are still one unbroken chain. The caller decides whether the clock can be trusted; the
+ * database refuses to remove records younger than the shortest retention.
  */
 export async function purgeBatch(
   tx: Transaction,
@@ -52,12 +52,17 @@ export async function purgeBatch(
   return { removed: Number(row?.removed ?? 0), last: last.id };
 }
 
-/** Before which time a retention of that length removes records at that moment: never what the database itself keeps. */
+/**
+ * The time before which a retention of that length removes records at that moment; never later than the database's own
+ * limit.
+ */
 export async function purgeLimit(context: Context, retention: number, at: Date): Promise<Date> {
   return shift(at, -Math.max(retention, (await readFloor(context)) + SKEW));
 }
 
-/** Milliseconds for which the database itself keeps every record: it would refuse a whole batch for the youngest in it. */
+/**
+ * Milliseconds for which the database itself keeps every record: it would refuse a whole batch for its youngest record.
+ */
 async function readFloor({ db, policy }: Context): Promise<number> {
   const [row] = await db.select().from(auditFloor);
   return row?.milliseconds ?? policy.auditRetentionMin;

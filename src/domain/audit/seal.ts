@@ -23,7 +23,7 @@ export function createSeal(key: Uint8Array): Seal {
       hash("audit checkpoint 1", [id, createdAt.getTime(), hex(mac), purgedAt.getTime()]),
     fingerprint: () => hash("audit key 1", []),
     webhookSecret: (salt) => hash("webhook secret 1", [hex(salt)]),
-    // RFC 5869; its input for this is no text that is ever hashed above.
+    // RFC 5869; its input here never equals a text that is hashed above.
     keyFor: (purpose) => new Uint8Array(hkdfSync("sha256", key, new Uint8Array(), purpose, 32)),
   };
 }
@@ -54,7 +54,7 @@ function fieldsOf(content: AuditContent): readonly unknown[] {
   ];
 }
 
-/** Sealed too: whoever could change them could hide records from lists. */
+/** Sealed too: otherwise an attacker could change them to hide records from lists. */
 function countersOf(content: AuditContent): readonly number[] {
   return [
     content.nAction,
@@ -65,7 +65,7 @@ function countersOf(content: AuditContent): readonly number[] {
   ];
 }
 
-/** No version ever sealed anything but an array of counters; whatever this returns for another value, the seal does not match. */
+/** Every version sealed an array of counters. For any other value the seal does not match, so the result does not matter. */
 function parseCounters(text: string): readonly unknown[] {
   try {
     const counters: unknown = JSON.parse(text);

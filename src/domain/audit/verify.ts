@@ -35,7 +35,7 @@ interface Position {
 
 /**
  * Reads the whole log in blocks, from one snapshot, and stops at the first fault. `known` is a head from outside the
- * database: without one, it goes unnoticed if records are cut off at the end together with the stored head.
+ * database: without one, removing records at the end together with the stored head goes unnoticed.
  */
 export async function verifyAudit(services: Pick<Services, "db" | "seal">, known?: AuditHead): Promise<Verification> {
   return await services.db.transaction(
@@ -156,7 +156,8 @@ function compareEnd(
     return { kind: "head", id: head.id, message: `The stored head is not the seal of record ${head.id}.` };
   }
   if (known !== undefined && known.id < start.id) {
-    // Who has the key can say that retention removed the record: what cannot be compared proves nothing.
+    // An attacker with the key can claim that retention removed the record: a head that cannot be compared proves
+    // nothing.
     const message = `The given head is of record ${known.id}, and the log begins after record ${start.id}: it shows nothing. Give a newer head; if retention should not have come as far, the log was replaced.`;
     return { kind: "head", id: known.id, message };
   }
