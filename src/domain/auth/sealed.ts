@@ -1,14 +1,17 @@
-/** AES-256-GCM, for all that the service hands out and takes back, or stores and nobody may read: nonce, content, tag. */
+/** AES-256-GCM for tickets that the service hands out and takes back, and for stored secrets: nonce, content, tag. */
 
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 
-/** What seals: a key of 32 bytes, and what for. It is bound to the content and no part of it: for anything else it cannot be opened. */
+/**
+ * A key of 32 bytes and its purpose. The purpose is bound to the content but not part of it: the content cannot be opened for another
+ * purpose.
+ */
 export interface Sealing {
   readonly key: Uint8Array;
   readonly purpose: string;
 }
 
-/** What is handed out as a text: nobody else can make, read or change it. */
+/** A sealed text to hand out: nobody else can make, read or change it. */
 export interface SealedTicket {
   /** 32 hex digits, unique; marks the ticket as used. */
   readonly id: string;

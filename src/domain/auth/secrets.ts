@@ -5,7 +5,7 @@ import { eq } from "drizzle-orm";
 import { secrets } from "../../store/schema.ts";
 import type { Services } from "../operation/context.ts";
 
-/** `captcha` and `ticket` seal what is handed out; `handle` makes the ids that authenticators know administrators by. */
+/** `captcha` and `ticket` seal tickets; `handle` makes the ids by which authenticators know administrators. */
 export type SecretName = "captcha" | "ticket" | "handle";
 
 const LENGTH = 32;
@@ -18,7 +18,7 @@ export async function sharedSecret(
   const find = autocommit.select().from(secrets).where(eq(secrets.name, name)).prepare("find_secret");
   const [known] = await find.execute();
   if (known !== undefined) return known.value;
-  // Of several first callers one wins; the others find what it stored.
+  // Of several first callers one wins; the others read its value.
   await autocommit
     .insert(secrets)
     .values({ name, value: randomBytes(LENGTH) })

@@ -1,4 +1,4 @@
-/** Changes to administrators, by an owner or the host's operator; the service's log reports them too, for whoever watches it. */
+/** Changes to administrators, by an owner or the host's operator; the service's log reports them too, for monitoring. */
 
 import { and, asc, count, desc, eq, isNotNull, or } from "drizzle-orm";
 import { UamError } from "../../../shared/errors.ts";
@@ -69,9 +69,9 @@ export interface AdminChanges {
 }
 
 /**
- * Changes an administrator's address or role, from their next request on. What they made that is above the new role is void. A new address voids a link that was mailed to the old one; both are
- * told, and one who is invited is invited again. Throws `not_found`, `invalid`, `forbidden` if the caller is no owner any
- * more, and `conflict` where no owner would be left, unless "even-the-last" is said.
+ * Changes an administrator's address or role, from their next request on. Anything they made above the new role becomes void. A new address voids a link that
+ * was mailed to the old one; both addresses are told, and an invited administrator is invited again. Throws `not_found`, `invalid`, `forbidden` if the caller
+ * is no longer an owner, and `conflict` if no owner would be left, unless given "even-the-last".
  */
 export async function updateAdmin(
   context: Context,
@@ -108,15 +108,16 @@ export async function updateAdmin(
 /** An administrator with a new password. */
 export interface ResetAdmin {
   readonly entry: AdminEntry;
-  /** What they can no longer log in with, such as "the passkey Laptop". */
+  /** The login factors that were removed, such as "the passkey Laptop". */
   readonly removed: readonly string[];
   /** How many tokens for machines were revoked. */
   readonly tokens: number;
 }
 
 /**
- * Sets a new password for the administrator; removes their passkeys and authenticator app, on record, so that it alone lets them in again;
- * ends every session, revokes every token, voids a pending reset token and the lines for joining hosts, and clears the locks of the name. Throws `not_found`, and `invalid` for a password that is not allowed.
+ * Sets a new password for the administrator and makes it the only way in: removes their passkeys and authenticator app, on record, ends every session, revokes
+ * every token, voids a pending reset token and the lines for joining hosts, and clears the locks of the name. Throws `not_found`, and `invalid` for a password
+ * that is not allowed.
  */
 export async function setAdminPassword(context: Context, username: string, password: string): Promise<ResetAdmin> {
   const entry = { action: "admin.update", detail: { username, changed: "password" } } as const;
@@ -147,13 +148,14 @@ export async function setAdminPassword(context: Context, username: string, passw
 }
 
 export interface RemovedAdmin extends AdminEntry {
-  /** What they made that goes on, each by its number and where it goes. */
+  /** Their webhooks, which stay active, each by its number and destination. */
   readonly webhooks: readonly string[];
 }
 
 /**
- * Removes the administrator, ends every session, revokes every token, and voids what they made that lets somebody in. The last one, and the last owner, only with "even-the-last", because then nobody
- * can add administrators any more. Throws `not_found`, `conflict`, and `forbidden` if the caller is no owner any more.
+ * Removes the administrator, ends every session, revokes every token, and voids everything they made that lets somebody in. Removes the last administrator or
+ * the last owner only with "even-the-last", because after that nobody can add administrators. Throws `not_found`, `conflict`, and `forbidden` if the caller is
+ * no longer an owner.
  */
 export async function removeAdmin(context: Context, who: AdminRef, which?: "even-the-last"): Promise<RemovedAdmin> {
   const removed = await audited(context, entryAbout("admin.remove", who), async (op) => {
@@ -175,7 +177,10 @@ export async function removeAdmin(context: Context, who: AdminRef, which?: "even
   return removed;
 }
 
-/** Throws `conflict` for another role than single sign-on gave: the next login would undo that, and nobody would notice. */
+/**
+ * Throws `conflict` if the role is not the one from single sign-on: the next login would undo the change, and nobody would
+ * notice.
+ */
 function requireOwnRole({ sso, role, username }: AdminRow, wanted: AdminRole): void {
   if (!sso || wanted === role) return;
   const sentence = `The role of ${username} comes from single sign-on at each login; change it at the provider, or remove them`;
@@ -183,7 +188,8 @@ function requireOwnRole({ sso, role, username }: AdminRow, wanted: AdminRole): v
 }
 
 /**
- * Ends every session of the administrator, and returns how many. Throws `not_found`, and `forbidden` if the caller is no owner any more.
+ * Ends every session of the administrator, and returns how many. Throws `not_found`, and `forbidden` if the caller is no longer an
+ * owner.
  */
 export async function endAdminSessions(context: Context, who: AdminRef): Promise<number> {
   return await audited(context, entryAbout("admin.end_sessions", who), async (op) => {
@@ -197,7 +203,7 @@ export async function endAdminSessions(context: Context, who: AdminRef): Promise
   });
 }
 
-/** Whoever reads the old mailbox must not set the password. */
+/** A reader of the old mailbox must not be able to set the password. */
 async function moveAddress(op: Operation, before: AdminRow, after: AdminRow): Promise<void> {
   const { clock, policy, actor } = op.context;
   await op.tx.delete(resetTokens).where(eq(resetTokens.adminId, after.id));

@@ -27,7 +27,7 @@ export interface NewAdmin {
 
 /**
  * Adds an administrator without a password and mails the link that sets it; until then nobody can log in by that name. Throws
- * `invalid`, `conflict` if the name is taken, and `forbidden` if the caller is no owner any more.
+ * `invalid`, `conflict` if the name is taken, and `forbidden` if the caller is no longer an owner.
  */
 export function inviteAdmin(context: Context, { username, email: typedEmail, role }: NewAdmin): Promise<AdminEntry> {
   const entry = { action: "admin.create", detail: { username, email: typedEmail, role } } as const;
@@ -43,7 +43,7 @@ export function inviteAdmin(context: Context, { username, email: typedEmail, rol
   });
 }
 
-/** Mails the administrator a link that sets the password; one that was mailed before is void. It is the invitation of who asks. */
+/** Mails the administrator a link that sets the password, and voids an earlier one. The invitation belongs to the caller. */
 export async function mailInvitation(op: Operation, { id, username, email, role }: AdminRow): Promise<void> {
   const { clock, policy, actor } = op.context;
   const token = randomBytes(32).toString("base64url");

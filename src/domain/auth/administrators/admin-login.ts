@@ -1,6 +1,6 @@
 /**
- * Administrators log in: with a password, a password and a second factor, or a passkey. Every request carries all that is needed, so that
- * there is nothing half logged in.
+ * Administrators log in: with a password, a password and a second factor, or a passkey. Every request carries everything that is needed,
+ * so there is no half-finished login to store.
  */
 
 import { eq } from "drizzle-orm";
@@ -28,28 +28,28 @@ import type { PasskeyAnswer, RequestOptions } from "../factors/webauthn.ts";
 import { type NewSession, openSession } from "../sessions/sessions.ts";
 import { findAdmin, returnRightAttempt, tryPassword, unlock, wrongPassword } from "./admin.ts";
 
-/** A password, and where there is a second factor, one of them. */
+/** A password, and one second factor if there is any. */
 export interface AdminProof {
   readonly password: string;
   /** Of an authenticator app. */
   readonly code?: string | undefined;
   /** To a challenge of `askForSecond`. */
   readonly passkey?: PasskeyAnswer | undefined;
-  /** Solved, where the service is too busy for strangers. */
+  /** A solved captcha, if the service is too busy for strangers. */
   readonly captcha?: CaptchaAnswer | undefined;
 }
 
-/** What a second step may be. */
+/** The possible second steps of a login. */
 export interface SecondStep {
-  /** What a browser is asked for; null without a passkey. */
+  /** The options for the browser; null without a passkey. */
   readonly passkey: RequestOptions | null;
   readonly totp: boolean;
 }
 
 /**
- * Opens a session for the right password, and the right second factor where the administrator has one. Throws `unauthorized` for what is wrong or
- * missing, and `limited` while the name is locked, even for the right password; unknown names lock the same way. Of any number of
- * simultaneous guesses at most the limit is evaluated, because each claims its attempt first.
+ * Opens a session for the right password, and the right second factor if the administrator has one. Throws `unauthorized` for a wrong or missing
+ * credential, and `limited` while the name is locked, even for the right password; unknown names lock the same way. At most the limit of
+ * simultaneous guesses is evaluated, because each claims its attempt first.
  */
 export async function loginAdmin(
   context: Context,
@@ -69,7 +69,7 @@ export async function loginAdmin(
       },
       run: async (op, { verified, second }) => {
         if (second instanceof UamError) {
-          // Recorded as what it is, below.
+          // Recorded with its own action, below.
           op.record({ unneeded: true });
           return second;
         }
@@ -89,14 +89,14 @@ export async function loginAdmin(
   return entered;
 }
 
-/** What comes of a right password alone, on record: whoever has no second factor knows the password all the same. */
+/** Records a right password without a second factor: the sender knows the password all the same. */
 async function recordPasswordOnly<T>(context: Context, username: string, work: () => Promise<T>): Promise<T> {
   return await audited(context, { action: "auth.admin_password_only", detail: { username } }, work);
 }
 
 /**
- * Opens a session for a passkey alone. Throws `unauthorized`, in the same words and as slowly, whether there is no such passkey or its answer
- * is wrong. A name that is locked for wrong passwords is not locked for passkeys: nobody guesses those.
+ * Opens a session for a passkey alone. Throws `unauthorized`, with the same words and timing, whether the passkey is unknown or its answer is
+ * wrong. A name that is locked for wrong passwords is not locked for passkeys, because nobody can guess those.
  */
 export async function loginWithPasskey(
   context: Context,
@@ -126,8 +126,8 @@ export async function loginWithPasskey(
 }
 
 /**
- * What the second step of the login may be, for whoever knows the password: the same refusals, the same limits and the same records as a
- * login with it. That the password was right is recorded too.
+ * The possible second steps of the login, after the right password: with the same refusals, limits and records as a login. The right
+ * password is recorded too.
  */
 export async function askForSecond(
   context: Context,
@@ -158,7 +158,7 @@ export async function askForSecond(
   });
 }
 
-/** A name that nobody has may be a password in the wrong field, so it is not recorded. */
+/** An unknown name may be a password in the wrong field, so it is not recorded. */
 async function entryAbout(context: Context, username: string) {
   const known = await findAdmin(context.autocommit, username);
   return known === undefined ? {} : { detail: { username } };
@@ -171,8 +171,8 @@ interface CheckedSecond {
 }
 
 /**
- * Looks at the second factor that was sent; returns the refusal where none was that would do. Where the login ends here, the password was
- * right all the same: it is no failed attempt.
+ * Checks the second factor that was sent; returns the refusal if it is missing or not accepted. If the login ends here, the password was
+ * right all the same: it is not a failed attempt.
  */
 async function checkSecond(
   context: Context,
@@ -202,7 +202,7 @@ async function checkSecond(
   }
 }
 
-/** The refusal where a password, with what was sent beside it, is not enough. */
+/** The refusal if the password and the factors beside it are not enough. */
 function lacksSecond(
   { policy }: Context,
   { passkeys, totp }: Factors,
@@ -218,13 +218,13 @@ function lacksSecond(
   return new UamError("unauthorized", sentence, { reason: "login.second_factor" });
 }
 
-/** Uses the second factor up, and says how the login went; undefined for a passkey that is refused on record. */
+/** Uses the second factor up, and returns how the login went; undefined for a passkey whose refusal is recorded. */
 async function useSecond(
   op: Operation,
   admin: AdminRow,
   second: CheckedSecond | undefined,
 ): Promise<LoginWay | undefined> {
-  // Again, under the lock: one may have been added since.
+  // Checked again under the lock: a factor may have been added since.
   const sent = { passkey: second?.passkey !== undefined, code: second?.code !== undefined };
   const refusal = lacksSecond(op.context, await readFactors(op.tx, admin.id), sent);
   if (refusal !== undefined) throw refusal;

@@ -1,4 +1,4 @@
-/** An administrator's own password, changed by whoever is logged in and knows the present one. */
+/** Changes an administrator's own password; they are logged in and know the current one. */
 
 import { eq } from "drizzle-orm";
 import { UamError } from "../../../shared/errors.ts";
@@ -9,7 +9,7 @@ import { endSessionsOf, type Principal } from "../sessions/sessions.ts";
 import { returnRightAttempt, tryPassword, unlock } from "./admin.ts";
 import { checkPassword } from "./passwords.ts";
 
-/** Whose password is changed, from which session. */
+/** The administrator and the session that ask. */
 export interface OwnSession {
   readonly principal: Principal;
   readonly token: string;
@@ -22,9 +22,9 @@ export interface PasswordChange {
 }
 
 /**
- * Replaces the caller's password and ends all their other sessions; a reset link that was mailed is void. Throws `invalid` for a
- * password that is not allowed, `forbidden` for a wrong present one, which counts as a failed login does, and `limited` while
- * the name is locked.
+ * Replaces the caller's password, ends all their other sessions, and voids a mailed reset link. Throws `invalid` for a password
+ * that is not allowed, `forbidden` for a wrong current one, which counts as a failed login, and `limited` while the name is
+ * locked.
  */
 export async function changeOwnPassword(context: Context, session: OwnSession, change: PasswordChange): Promise<void> {
   const { id, username } = session.principal;
@@ -52,7 +52,7 @@ export async function changeOwnPassword(context: Context, session: OwnSession, c
   );
 }
 
-/** The answer to whoever is logged in and gives a wrong password. */
+/** The answer to a logged-in caller who gives a wrong password. */
 export function wrongPassword(): UamError {
   return new UamError("forbidden", "The present password is wrong", { reason: "password.wrong" });
 }

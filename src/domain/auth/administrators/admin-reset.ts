@@ -24,14 +24,14 @@ export const RESET_TTL = 30 * MINUTE;
 const COOLDOWN = MINUTE;
 
 /**
- * A request for a token takes at least this many milliseconds: storing one is a tenth more work than storing none, and
- * nothing slow is done here that would hide the difference.
+ * A request for a token takes at least this many milliseconds: storing a token is a tenth more work than storing none,
+ * and nothing slow here would hide the difference.
  */
 const SHORTEST = 100;
 
 /**
- * Creates a reset token, which voids the one before, and queues the mail with it. For an unknown name, for somebody whose invitation is still
- * valid, and within a minute of the last mail for a name, the result is the same, in the same time; only the audit record shows the difference.
+ * Creates a reset token, which voids the one before, and queues the mail with it. The result and its timing are the same for an unknown name,
+ * for an invitation that is still valid, and within a minute of the last mail for a name; only the audit record shows the difference.
  */
 export async function forgotPassword(context: Context, typedName: string): Promise<void> {
   const username = parseTypedAdminName(typedName);
@@ -39,8 +39,9 @@ export async function forgotPassword(context: Context, typedName: string): Promi
 }
 
 /**
- * Sets a new password for the administrator whose token it is, ends all their sessions, revokes the tokens that machines use in their name, voids
- * their lines for joining hosts, and lifts a lock. It works once, and is kept if the password is refused. Throws `invalid` for a bad, used or expired token and for a bad password.
+ * Sets a new password for the administrator of the token, ends all their sessions, revokes the tokens that machines use in their name, voids their lines for
+ * joining hosts, and lifts a lock. The token works once, and is kept if the password is refused. Throws `invalid` for a bad, used or expired token and for a
+ * bad password.
  */
 export async function resetPassword(context: Context, token: string, newPassword: string): Promise<void> {
   const owner = await findOwner(context, token);
@@ -59,7 +60,7 @@ export async function resetPassword(context: Context, token: string, newPassword
       },
       run: async (op, prepared) => {
         await unlock(op.tx, prepared.owner.username);
-        // The administrator before the token, as in every other change, which rules out deadlocks.
+        // Locks the administrator before the token, as every other change does, which rules out deadlocks.
         await op.tx.select({ id: admins.id }).from(admins).where(eq(admins.id, prepared.owner.id)).for("update");
         await useToken(op, token, prepared.owner);
         const changes = { passwordHash: prepared.passwordHash, updatedAt: context.clock.now() };
@@ -92,7 +93,7 @@ function sendToken(context: Context, username: string): Promise<void> {
       // A decoy row costs as much as a real one, so that the time taken reveals nothing either.
       decoy: admin === undefined,
     });
-    // A name that nobody has may be a password in the wrong field, so it is not recorded.
+    // An unknown name may be a password in the wrong field, so it is not recorded.
     if (known !== undefined) op.record({ detail: { username } });
     if (admin === undefined) op.record({ refused: whyNot(known, isDue) });
   });
@@ -112,15 +113,15 @@ function whyNot(known: AdminRow | undefined, isDue: boolean): string {
 }
 
 interface StoredToken {
-  /** Whose it is; undefined where none was stored. */
+  /** The administrator with the stored token; undefined if none was stored. */
   readonly admin?: AdminRow;
   readonly known: AdminRow | undefined;
 }
 
 /**
- * Stores the token and returns whose it is; one statement whether or not there is such an administrator. None for one of single
- * sign-on: whoever has the mailbox that the provider named must not get around the provider. An invitation is valid for longer than a token, and
- * only owners take it back: it gives way once it has expired.
+ * Stores the token and returns its administrator; one statement whether or not there is such an administrator. Stores none for an administrator
+ * of single sign-on: a person with access to the mailbox that the provider named must not get around the provider. An invitation is valid for
+ * longer than a token, and only owners take it back: it gives way once it has expired.
  */
 async function storeToken(op: Operation, { username, token, expiresAt, isDue }: MadeToken): Promise<StoredToken> {
   const now = op.context.clock.now().toISOString();

@@ -1,4 +1,4 @@
-/** The rows of administrators: what is shown of them, and who must stay. */
+/** The rows of administrators: the fields to show, and the rule that an owner must remain. */
 
 import { asc } from "drizzle-orm";
 import { UamError } from "../../../shared/errors.ts";
@@ -7,7 +7,7 @@ import { type AdminRow, admins } from "../../../store/schema-auth.ts";
 import type { Context } from "../../operation/context.ts";
 import { type Factors, factorsOf, NO_FACTORS } from "../factors/factors.ts";
 
-/** An administrator without the password's hash; one who is invited has set no password yet, and has no other way in. */
+/** An administrator without the password's hash; an invited one has set no password yet, and has no other way in. */
 export interface AdminEntry extends Omit<AdminRow, "passwordHash">, Factors {
   readonly status: "active" | "invited";
 }
@@ -15,7 +15,7 @@ export interface AdminEntry extends Omit<AdminRow, "passwordHash">, Factors {
 /** An administrator by name, or by id as the API names them. */
 export type AdminRef = string | number;
 
-/** The row without the password's hash, and with what else the administrator logs in with. */
+/** The row without the password's hash, and with the other factors of the administrator. */
 export function entryOf({ passwordHash, ...entry }: AdminRow, factors = NO_FACTORS): AdminEntry {
   return { ...entry, ...factors, status: passwordHash === null && !entry.sso ? "invited" : "active" };
 }
@@ -30,14 +30,14 @@ export async function entriesOf(db: Database | Transaction, rows: readonly Admin
 }
 
 /**
- * All administrators, locked, always in the same order: two simultaneous changes must not both find another owner left, nor wait for
- * each other.
+ * All administrators, locked, always in the same order: two simultaneous changes must neither both find another owner left, nor
+ * deadlock.
  */
 export async function lockAdmins(tx: Transaction): Promise<readonly AdminRow[]> {
   return await tx.select().from(admins).orderBy(asc(admins.id)).for("update");
 }
 
-/** Throws `forbidden` if the caller is an administrator who was an owner when the request began, and is none any more. */
+/** Throws `forbidden` if the caller is an administrator who was an owner when the request began, and no longer is. */
 export function requireStillOwner({ actor }: Context, all: readonly AdminRow[]): void {
   const caller = actor.type === "token" ? actor.owner : actor.name;
   const isBound = actor.type === "admin" || actor.type === "token";
@@ -55,7 +55,10 @@ export function requireAdmin(all: readonly AdminRow[], who: AdminRef): AdminRow 
   throw new UamError("not_found", `There is no administrator ${which}`, { reason: "admin.missing" });
 }
 
-/** Throws `conflict` if the administrator is the only owner who can log in, or the only administrator; at the shell it says what helps. */
+/**
+ * Throws `conflict` if the administrator is the only owner who can log in, or the only administrator; at the shell the sentence says how
+ * to go on.
+ */
 export function requireOther({ actor }: Context, all: readonly AdminRow[], admin: AdminRow): void {
   const isLast = all.length === 1;
   if (!isLast && !isLastOwner(all, admin)) return;
@@ -72,7 +75,7 @@ export function requireOtherOwner(all: readonly AdminRow[], admin: AdminRow): vo
   });
 }
 
-/** One who is invited is no owner to rely on: perhaps nobody ever reads that mail. */
+/** An invited owner does not count: perhaps nobody ever reads that mail. */
 function isLastOwner(all: readonly AdminRow[], admin: AdminRow): boolean {
   const owners = all.filter(({ role, passwordHash, sso }) => role === "owner" && (passwordHash !== null || sso));
   return owners.length === 1 && owners[0]?.id === admin.id;

@@ -14,9 +14,9 @@ import { type CaptchaAnswer, consumeCaptcha } from "../codes/captchas.ts";
 import { checkPassword } from "./passwords.ts";
 
 /**
- * Counts an attempt and returns the administrator whose password it is, with whom `forgetFailures` is due; undefined for a wrong name or
- * password. Throws `limited` while the name is locked, even for the right password; `invalid` for a captcha that was not solved. One that was
- * gives a place where strangers find none.
+ * Counts an attempt and returns the administrator with that password; the caller must then call `forgetFailures`. Undefined for a wrong name
+ * or password. Throws `limited` while the name is locked, even for the right password, and `invalid` for a wrong captcha. A solved captcha
+ * gets a place that strangers do not get.
  */
 export async function tryPassword(
   context: Context,
@@ -24,7 +24,7 @@ export async function tryPassword(
   password: string,
   captcha?: CaptchaAnswer,
 ): Promise<AdminRow | undefined> {
-  // First: an answer that is wrong is no attempt.
+  // First: a wrong captcha does not count as an attempt.
   if (captcha !== undefined) await consumeCaptcha(context, captcha);
   const hasSolved = captcha !== undefined && context.policy.captcha !== "off";
   const isKnown = hasSolved || context.actor.type !== "anonymous";
@@ -33,7 +33,7 @@ export async function tryPassword(
   return (await isRight(context, { username, password, admin, isKnown })) ? admin : undefined;
 }
 
-/** Takes back the attempt that `tryPassword` counted: its password was right, but what it was for may yet fail. */
+/** Takes back the attempt that `tryPassword` counted: its password was right, but the operation may still fail. */
 export async function returnRightAttempt(context: Context, username: string): Promise<void> {
   await returnAttempt(context.autocommit, limitOf(context), username);
 }
@@ -63,7 +63,7 @@ export function addAdmin(
   });
 }
 
-/** Throws `invalid` for what cannot be an administrator's name. */
+/** Throws `invalid` for a text that cannot be an administrator's name. */
 export function checkAdminName(username: string): void {
   if (ADMIN_NAME.test(username)) return;
   throw new UamError(
@@ -118,7 +118,7 @@ async function isRight(context: Context, { username, password, admin, isKnown }:
   try {
     const stored = admin?.passwordHash ?? undefined;
     if (stored !== undefined) return await context.hasher.verify(stored, password, isKnown);
-    // An unknown name, and one who has set no password yet, cost as much time as a known one.
+    // An unknown name, or an administrator without a password, takes as much time as a known one.
     await context.hasher.verifyDummy(password, isKnown);
     return false;
   } catch (error) {

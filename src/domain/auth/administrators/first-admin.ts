@@ -5,8 +5,9 @@ import type { Services } from "../../operation/context.ts";
 import { hasAdmins } from "./admin.ts";
 
 /**
- * A check whether there is an administrator, however often it is called: at most one query a second until there is one, and one a
- * minute from then on. If the query fails it says that there is, because nothing can be set up then, and asks again a second later.
+ * A check whether there is an administrator, cheap to call often: at most one query a second until there is one, and one a minute
+ * from then on. If the query fails, the answer is yes, because nothing can be set up then, and the next query follows a second
+ * later.
  */
 export function createAdminProbe({
   autocommit,

@@ -1,4 +1,6 @@
-/** What an administrator made that lets somebody in: it goes with them, or with the role that allowed it. */
+/**
+ * Takes back everything an administrator made that lets somebody in, when they or the role that allowed it are removed.
+ */
 
 import { and, asc, eq, inArray, isNull } from "drizzle-orm";
 import { includesRole } from "../../../shared/product/role-order.ts";
@@ -11,16 +13,15 @@ import type { Context, Operation } from "../../operation/context.ts";
 import { voidJoinLines } from "../tokens/join-lines.ts";
 import { revokeTokensOf } from "../tokens/tokens.ts";
 
-/** The administrator who asks, or whose token does; null for anybody else, such as the host's operator. */
+/** The administrator who asks, also by a token; null for other callers, such as the host's operator. */
 export function askingAdmin({ permit }: Pick<Context, "permit">): number | null {
   return permit?.userType === "admin" ? permit.principalId : null;
 }
 
 /**
- * Takes back what the administrator made and no longer may: with a role, what is above it; without one, everything. Tokens are revoked, on
- * record; tokens for joining and invitations that are open, and leave to come in again that nobody used, which only owners give, are void.
- * Webhooks let nobody in: they go on, so that no receiver misses anything, and the record names them. Call it under `lockAdmins`, so that
- * nothing is being made meanwhile.
+ * Takes back everything the administrator made above the new role; without a role, everything. Revokes tokens, on record. Voids open
+ * tokens for joining, open invitations, and unused leave to come in again, which only owners give. Webhooks let nobody in: they stay
+ * active, so that receivers miss nothing, and the record names them. Call it under `lockAdmins`, so that nothing is being made meanwhile.
  */
 export async function takeBackWhatLetsIn(
   op: Operation,
@@ -42,13 +43,16 @@ export async function takeBackWhatLetsIn(
   if (made.length > 0) op.record({ detail: { webhooks: made.join(", ") } });
 }
 
-/** The webhooks that the administrator made, each by its number and where it goes. */
+/** The webhooks that the administrator made, each by its number and destination. */
 export async function webhooksOf(tx: Transaction, { id }: Pick<AdminRow, "id">): Promise<readonly string[]> {
   const rows = await tx.select().from(webhooks).where(eq(webhooks.madeById, id)).orderBy(asc(webhooks.id));
   return rows.map((webhook) => `${webhook.id} (${new URL(webhook.url).origin})`);
 }
 
-/** Whoever is invited and has set no password: the link alone would not do, because they can ask for another. */
+/**
+ * Removes invited administrators who have set no password: voiding the link alone would not do, because they can ask
+ * for another.
+ */
 async function removeInvited(op: Operation, { id, username }: Pick<AdminRow, "id" | "username">): Promise<void> {
   const isOpen = and(eq(admins.invitedBy, id), isNull(admins.passwordHash), eq(admins.sso, false));
   const invited = await op.tx.select().from(admins).where(isOpen);

@@ -29,15 +29,18 @@ const DEFAULTS: Bounds = {
   maxQueue: 32,
   retryAfter: 5,
 };
-/** The part of all places that strangers may take; the others are for those who have shown something, and still get in then. */
+/** The part of all places that strangers may take; the others stay free for known callers. */
 const STRANGERS = 1 / 2;
 
-/** Hashing that all callers of this object share: at most `concurrency` run, at most `maxQueue` wait in order; half of the places are never strangers'. */
+/**
+ * Hashing that all callers of this object share: at most `concurrency` run, at most `maxQueue` wait in order; strangers never take more than half of the
+ * places.
+ */
 export function createPasswordHasher(bounds: Partial<Bounds> = {}, memory = MEMORY): Hasher {
   const all = { ...DEFAULTS, ...bounds };
   const gate = createGate(all);
   const most = Math.max(1, Math.floor((all.concurrency + all.maxQueue) * STRANGERS));
-  // In front of the other one: what is in here is there, too.
+  // Strangers pass this gate first: a task in it also takes a place in the main one.
   const strangers = createGate({ ...all, concurrency: most, maxQueue: 0 });
   const enter = <T>(isKnown: boolean, task: () => Promise<T>) => (isKnown ? gate(task) : strangers(() => gate(task)));
   const hash = (secret: string, memoryCost: number) =>
@@ -61,8 +64,8 @@ export function createPasswordHasher(bounds: Partial<Bounds> = {}, memory = MEMO
 }
 
 /**
- * Throws `invalid`, saying why, unless the password (in NFC) has 15 to 256 characters (Unicode code points), does not hold the username in
- * any case, and is not one of the most common. There are no other rules.
+ * Throws `invalid`, with the reason, unless the password (in NFC) has 15 to 256 characters (Unicode code points), does not hold the
+ * username in any case, and is not one of the most common. There are no other rules.
  */
 export function checkPassword(typed: string, username: string): void {
   if (isLonger(typed, PASSWORD_MAX)) throw weak(`The password has more than ${PASSWORD_MAX} characters, the maximum`);
@@ -101,12 +104,14 @@ export function generatePassword(username = ""): string {
   );
 }
 
-/** The native library; loaded at the first hash, or when this is called: the start of the service need not wait for it. */
+/** The native library; loaded at the first hash, or by this call, so that the service starts without waiting for it. */
 export function loadArgon2() {
   return import("@node-rs/argon2");
 }
 
-/** NFC, because keyboards differ in what they send for one letter; and as typed, which older hashes were made from. */
+/**
+ * NFC, because keyboards send different forms of one letter; and as typed, because older hashes were made from that.
+ */
 function formsOf(password: string): ReadonlySet<string> {
   return new Set([password.normalize("NFC"), password]);
 }

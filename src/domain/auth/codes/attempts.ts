@@ -1,6 +1,6 @@
 /**
- * Limits guessing, the same way for codes and passwords: wrong answers are counted for each submitted username, whether
- * or not anybody has it, and lock it for a while. All of it is in the database, so restarts and replicas share it.
+ * Limits guessing, the same way for codes and passwords: wrong answers are counted for each submitted username, known
+ * or unknown, and lock it for a while. All of it is in the database, so restarts and replicas share it.
  */
 
 import { and, eq, isNull, lte, or, type SQL, sql } from "drizzle-orm";
@@ -10,7 +10,7 @@ import type { Database, Transaction } from "../../../store/client.ts";
 import { loginLimits } from "../../../store/schema-auth.ts";
 import type { Services } from "../../operation/context.ts";
 
-/** How many wrong answers are allowed, and what follows. */
+/** The number of wrong answers allowed, and the consequence. */
 export interface AttemptLimit {
   readonly kind: "code" | "password" | "totp";
   /** The name is locked each time this many more wrong answers were given. */
@@ -18,23 +18,23 @@ export interface AttemptLimit {
   /** Milliseconds of the first lock; each further one is twice as long, up to `longest`. */
   readonly period: number;
   readonly longest: number;
-  /** The beginning of the refusal's message: what there are too many of. */
+  /** Subject of the refusal's message, "Too many …". */
   readonly what: string;
 }
 
-/** Whose answers are counted, and when. */
+/** The name under which an attempt is counted, and its time. */
 export interface Attempt {
   readonly username: string;
   readonly now: Date;
 }
 
-/** Names that nobody has tried for this long are forgotten, known and unknown alike: four guesses a month are no danger. */
+/** Names without an attempt for this long are forgotten, known and unknown alike: four guesses a month are no danger. */
 const MEMORY = 30 * DAY;
 
 /**
- * Counts a wrong answer in advance; if it was the last one allowed, returns until when the name is now locked.
- * Throws `limited` while the name is locked. Commit it before the answer is evaluated: then of any number of
- * simultaneous guesses at most the limit is evaluated. A right answer ends with `forgetFailures`.
+ * Counts a wrong answer in advance; if it was the last one allowed, returns until when the name is now locked. Throws
+ * `limited` while the name is locked. Commit it before the answer is evaluated: then at most the limit of simultaneous
+ * guesses is evaluated. A right answer ends with `forgetFailures`.
  */
 export async function claimAttempt(
   db: Database | Transaction,
@@ -130,7 +130,7 @@ export async function refusal(
   return new UamError("limited", sentence, { retryAfter, reason: isLocked ? "login.locked" : "code.cooldown" });
 }
 
-/** Forgets names that nobody has tried for a month. */
+/** Deletes names without an attempt for a month. */
 export async function purgeAttempts({ db, clock }: Pick<Services, "db" | "clock">): Promise<void> {
   const now = clock.now();
   await db
@@ -144,7 +144,7 @@ export async function purgeAttempts({ db, clock }: Pick<Services, "db" | "clock"
     );
 }
 
-/** Until when the name is locked once there are that many failures; `otherwise` where they do not lock it. */
+/** Until when that many failures lock the name; `otherwise` if they do not lock it. */
 function lockAfter({ most, period, longest }: AttemptLimit, failures: SQL, now: Date, otherwise: SQL): SQL {
   // 2^20 periods are beyond any `longest`, and within what an interval holds.
   const doubled = sql`${period}::float8 * power(2, least((${failures}) / ${most} - 1, 20))`;

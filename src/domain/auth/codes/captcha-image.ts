@@ -9,7 +9,9 @@ import { type Font, parse } from "opentype.js";
 import charToPath from "svg-captcha/lib/ch-to-path.js";
 import { createGate } from "../../../shared/work/bounded.ts";
 
-/** Letters of this font that can be told apart when turned, bent and struck through, as seen in pictures; no digits, so that nothing is taken for one. */
+/**
+ * Letters of this font that stay distinguishable when turned, bent and struck through, as seen in pictures; no digits, because they look like letters.
+ */
 export const CAPTCHA_ALPHABET = "ACEHLMPUWX";
 export const CAPTCHA_LENGTH = 5;
 /** Pixels. */
@@ -46,8 +48,8 @@ export function drawCaptcha(): Promise<CaptchaImage> {
 }
 
 /**
- * Dark letters on a light card, so that the picture reads the same on a light and on a dark page. In two bands the colours are
- * exchanged: no threshold leaves all letters dark on light, which is what OCR needs. Their edges run between letters, not through them.
+ * Dark letters on a light card, so that the picture reads the same on a light and on a dark page. Two bands swap the colours: no
+ * threshold leaves all letters dark on light, which OCR needs. The band edges run between letters, not through them.
  */
 function drawing(answer: string, font: Font): string {
   const hue = randomInt(360);
@@ -69,7 +71,9 @@ function drawing(answer: string, font: Font): string {
 
 interface Text {
   readonly path: string;
-  /** Where the gaps before, between and after the letters are, before bending; one more than there are letters. */
+  /**
+   * The positions of the gaps before, between and after the letters, before bending; one more than there are letters.
+   */
   readonly gaps: readonly number[];
 }
 

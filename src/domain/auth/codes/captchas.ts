@@ -29,15 +29,15 @@ export interface ProofOfWork {
 
 /**
  * On average half as many hashes. @noble/hashes makes 0.6 million a second in V8 and 0.9 million in JavaScriptCore on a server's core: 0.3 to
- * 0.9 s there, and a few seconds on a slow phone. To a program it is next to nothing, as reading the picture is: what holds an
- * attacker up are the limits.
+ * 0.9 s there, and a few seconds on a slow phone. It costs a program next to nothing, as does reading the picture: the limits are the
+ * protection against attackers.
  */
 export const PROOF_MAXIMUM = 500_000;
 
-/** What begins an answer that is a proof; no picture has a colon. */
+/** Prefix of an answer that is a proof; no picture has a colon. */
 const PROOF = "pow:";
 
-/** What somebody answered to a captcha. */
+/** An answer to a captcha. */
 export interface CaptchaAnswer {
   readonly captchaId: string;
   readonly answer: string;
@@ -73,7 +73,7 @@ function makeProof(): { readonly proof: ProofOfWork; readonly solution: number }
 
 /**
  * Uses the captcha up, and throws `invalid` unless it was ours, fresh, unused and answered correctly. Committed before the
- * answer is compared, so that of any number of simultaneous answers one is checked. With `policy.captcha` off all pass.
+ * answer is compared, so that only one of several simultaneous answers is checked. With `policy.captcha` off all pass.
  */
 export async function consumeCaptcha(context: Context, { captchaId, answer }: CaptchaAnswer): Promise<void> {
   if (context.policy.captcha === "off") return;
@@ -90,7 +90,9 @@ export async function consumeCaptcha(context: Context, { captchaId, answer }: Ca
   if (claimed === undefined || !solves(answer, challenge.payload)) throw refused();
 }
 
-/** Whether the answer is the text or the proof under the seal. One that was not asked for is empty there, and nothing solves it. */
+/**
+ * Whether the answer is the text or the proof under the seal. A kind that was not asked for is empty there, and nothing solves it.
+ */
 function solves(answer: string, sealed: string): boolean {
   const [text = "", solution = ""] = sealed.split(SEPARATOR);
   const isProof = answer.trim().startsWith(PROOF);
@@ -99,12 +101,12 @@ function solves(answer: string, sealed: string): boolean {
   return sameAnswer(given, expected) && expected !== "";
 }
 
-/** Deletes used captchas that have expired: nobody can answer them any more. */
+/** Deletes used captchas that have expired: nobody can answer them again. */
 export async function purgeCaptchas({ db, clock }: Pick<Services, "db" | "clock">): Promise<void> {
   await db.delete(usedCaptchas).where(lte(usedCaptchas.expiresAt, clock.now()));
 }
 
-/** One sentence for all causes: which one it was would only help a guesser. */
+/** One sentence for all causes: naming the cause would only help a guesser. */
 function refused(): UamError {
   const sentence = "The captcha is wrong, used or expired; ask for a new one at /auth/captcha";
   return new UamError("invalid", sentence, { reason: "captcha.wrong" });

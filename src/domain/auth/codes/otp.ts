@@ -93,7 +93,7 @@ export async function printCode(
 
 /**
  * Exchanges a code for a session; a code works once. Throws `unauthorized` for a wrong code and `limited` while the name is
- * locked. Of any number of simultaneous guesses at most the limit is evaluated, because each claims its attempt first.
+ * locked. At most the limit of simultaneous guesses is evaluated, because each claims its attempt first.
  */
 export async function loginWithCode(
   context: Context,
@@ -121,7 +121,7 @@ export async function loginWithCode(
   });
 }
 
-/** A name that nobody has may be a password or a code in the wrong field, so it is not recorded. */
+/** An unknown name may be a password or a code in the wrong field, so it is not recorded. */
 async function entryAbout(
   { autocommit }: Context,
   username: string,
@@ -131,9 +131,9 @@ async function entryAbout(
   return known === undefined ? { detail } : { detail: { username, ...detail }, subjectId: known.id };
 }
 
-/** Voids the pending code, if there is one; waits for a login with it, and for one that is being sent, where that is under way. */
+/** Voids the pending code, if there is one; waits for a login with it, or for sending it, if that is under way. */
 export async function voidCode(db: Database | Transaction, username: string): Promise<void> {
-  // An update would not see the first code of a name before it is committed; two rows of one name wait for each other.
+  // An update would not see the first code of a name before it is committed; an insert waits for it.
   const none = { username, codeHash: null, expiresAt: new Date(0) };
   await db
     .insert(otpCodes)
@@ -181,7 +181,7 @@ async function issueCode(
 
 /**
  * Counts an attempt and returns the hash to compare with, or undefined if no code is pending: then there is nothing to guess.
- * Committed at once, whatever becomes of the login. The last attempt allowed locks the name; a right answer unlocks it.
+ * Committed at once, even if the login fails. The last attempt allowed locks the name; a right answer unlocks it.
  */
 async function claimCode(context: Context, username: string): Promise<string | undefined> {
   const attempt = { username, now: context.clock.now() };
@@ -192,10 +192,10 @@ async function claimCode(context: Context, username: string): Promise<string | u
   }
   return await context.db.transaction(async (tx) => {
     const lockedUntil = await claimAttempt(tx, limit, attempt);
-    // Read again, now that the claim holds the name's row: a login may have used the code up meanwhile.
+    // Read again under the lock of the name's row: a login may have used the code up meanwhile.
     const codeHash = await findCode(tx, attempt);
     if (codeHash === undefined) await returnAttempt(tx, limit, username);
-    // Void after the last attempt, however long codes are valid.
+    // Void after the last attempt, even if the code is valid for longer.
     else if (lockedUntil !== undefined) await endCodeBy(tx, username, lockedUntil);
     return codeHash;
   });
@@ -252,12 +252,12 @@ async function useCode(op: Operation, username: string, codeHash: string): Promi
   if (used === undefined || user === undefined || !mayLogIn(user, op.context.clock.now())) {
     throw wrongCode();
   }
-  // Whose access is being taken away gets no session either, although they are not stored as disabled yet.
+  // Users whose access is being taken away get no session either, although they are not stored as disabled yet.
   if ((await closingsOf(op.tx, user.id)).some(isShutting)) throw wrongCode();
   return user;
 }
 
-/** A login does not wait for another operation on the user, which may be busy on the host; it then goes unnoted. */
+/** A login does not wait for another operation on the user, which may be busy on the host; its time is then not noted. */
 async function noteLogin({ tx, context }: Operation, userId: number): Promise<void> {
   const free = tx.select({ id: users.id }).from(users).where(eq(users.id, userId)).for("update", { skipLocked: true });
   await tx
@@ -282,7 +282,7 @@ function limitOf({ policy }: Context): AttemptLimit {
   };
 }
 
-/** The code without the spaces and dashes that people type between its digits. Throws `invalid` for what cannot be a code. */
+/** The code without the spaces and dashes that people type between its digits. Throws `invalid` if it cannot be a code. */
 function parseTypedCode(typed: string): string {
   return requireText("code", typed, MAX_TYPED_CODE).replace(/[\s\p{Dash}]/gu, "");
 }

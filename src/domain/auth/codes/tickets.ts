@@ -1,6 +1,6 @@
 /**
- * What the service hands out under a seal and takes back once, within minutes: the challenges that passkeys sign, and the secret of an
- * authenticator app until it is confirmed. Handing one out stores nothing, so that no number of anonymous requests fills a disk.
+ * Tickets, which the service hands out under a seal and takes back once, within minutes: the challenges that passkeys sign, and the
+ * secret of an authenticator app until it is confirmed. Handing one out stores nothing, so that anonymous requests cannot fill a disk.
  */
 
 import { lte } from "drizzle-orm";
@@ -14,10 +14,10 @@ import { sharedSecret } from "../secrets.ts";
 /** How long a ticket may be used. */
 export const TICKET_TTL = 5 * MINUTE;
 
-/** What a ticket is for, and whose: one that is presented for anything else, or by anybody else, cannot be opened. */
+/** The purpose and the holder of a ticket: it cannot be opened for another purpose, or by anybody else. */
 export interface Binding {
   readonly purpose: "add-passkey" | "login" | "second-factor" | "confirm" | "add-totp";
-  /** Whose it is, and in which session; "" where nobody is known yet. */
+  /** The holder and the session; "" if nobody is known yet. */
   readonly holder: string;
 }
 
@@ -28,18 +28,21 @@ export async function issueTicket(context: Issuing, binding: Binding, payload = 
   return sealTicket(await sealingFor(context, binding), { payload, expiresAt: shift(context.clock.now(), TICKET_TTL) });
 }
 
-/** The ticket, or undefined if it was not issued here for that, was changed, or has expired. Whether it was used, `useTicket` tells. */
+/**
+ * The ticket, or undefined if it was not issued here for that purpose, was changed, or has expired. `useTicket` checks whether it was
+ * used.
+ */
 export async function openTicket(context: Issuing, binding: Binding, text: string): Promise<SealedTicket | undefined> {
   return unsealTicket(await sealingFor(context, binding), text, context.clock.now());
 }
 
-/** Uses the ticket up; false if it was used before. Of any number of simultaneous uses one gets true, if its transaction commits. */
+/** Uses the ticket up; false if it was used before. Of several simultaneous uses one gets true, if its transaction commits. */
 export async function useTicket(tx: Transaction, { id, expiresAt }: SealedTicket): Promise<boolean> {
   const used = await tx.insert(usedTickets).values({ id, expiresAt }).onConflictDoNothing().returning();
   return used.length > 0;
 }
 
-/** Forgets used tickets that have expired: nobody can use them any more. */
+/** Deletes used tickets that have expired: nobody can use them again. */
 export async function purgeTickets({ db, clock }: Pick<Services, "db" | "clock">): Promise<void> {
   await db.delete(usedTickets).where(lte(usedTickets.expiresAt, clock.now()));
 }

@@ -1,4 +1,4 @@
-/** What an administrator has to log in with besides a password, and what `UAM_ADMIN_LOGIN` asks for. */
+/** The second factors of administrators, and the requirements of `UAM_ADMIN_LOGIN`. */
 
 import { count, eq, inArray } from "drizzle-orm";
 import { UamError } from "../../../shared/errors.ts";
@@ -18,10 +18,10 @@ export interface Factors {
 
 export const NO_FACTORS: Factors = { passkeys: 0, totp: false };
 
-/** What an administrator still has to set up, before their session may do anything else. */
+/** The factor that an administrator must set up before their session may do anything else. */
 export type MissingFactor = Exclude<AdminLoginMode, "any">;
 
-/** The factors of these administrators, by their ids; of each there is an entry. */
+/** The factors of these administrators, by their ids; every id has an entry. */
 export async function factorsOf(
   db: Database | Transaction,
   ids: readonly number[],
@@ -51,13 +51,13 @@ export async function readFactors(db: Database | Transaction, id: number): Promi
   return { passkeys: row?.passkeys ?? 0, totp: apps.length > 0 };
 }
 
-/** What is still to be set up where administrators log in in that way; undefined for one who has what it takes. */
+/** The factor that is missing for this login mode; undefined for an administrator who has one. */
 export function missingOf(mode: AdminLoginMode, { passkeys, totp }: Factors): MissingFactor | undefined {
   if (mode === "any" || passkeys > 0) return undefined;
   return mode === "second-factor" && totp ? undefined : mode;
 }
 
-/** Throws `conflict` if these factors, which would be left, are less than the service asks of every administrator. */
+/** Throws `conflict` if these remaining factors are less than the service requires of every administrator. */
 export function requireFactorsLeft(mode: AdminLoginMode, left: Factors): void {
   const missing = missingOf(mode, left);
   if (missing === undefined) return;
@@ -68,7 +68,7 @@ export function requireFactorsLeft(mode: AdminLoginMode, left: Factors): void {
   throw new UamError("conflict", sentence, { reason: "factor.last" });
 }
 
-/** Mails an administrator what became of what they log in with. */
+/** Mails an administrator about a change of their login factors. */
 export async function tellOwner(
   op: Operation,
   { username, email }: AdminRow,

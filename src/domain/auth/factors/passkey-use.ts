@@ -13,40 +13,40 @@ import type { SealedTicket } from "../sealed.ts";
 import { sharedSecret } from "../secrets.ts";
 import { type Assertion, challengeOf, type PasskeyAnswer, requestOptions, verifyPasskey } from "./webauthn.ts";
 
-/** A passkey whose answer is right, as far as that can be told without its row's lock. */
+/** A passkey with a right answer, as far as can be told without its row's lock. */
 export interface CheckedPasskey {
   readonly passkey: PasskeyRow;
   readonly ticket: SealedTicket;
   readonly assertion: Assertion;
 }
 
-/** A passkey and whose it is. */
+/** A passkey and its administrator. */
 export interface FoundPasskey {
   readonly passkey: PasskeyRow;
   readonly username: string;
 }
 
-/** For whom a passkey is asked, and for what. */
+/** The binding of a login, for the passkey of any administrator. */
 export const ANYBODY: Binding = { purpose: "login", holder: "" };
 
-/** The binding of what only that administrator's passkeys may answer. */
+/** The binding of a challenge that only that administrator's passkeys may answer. */
 export function boundTo(purpose: Binding["purpose"], { id }: Pick<AdminRow, "id">, session = ""): Binding {
   return { purpose, holder: `${id} ${session}` };
 }
 
-/** What a browser is asked for a passkey of that administrator; null for one who has none. */
+/** The browser's options for a passkey of that administrator; null without a passkey. */
 export async function askForPasskey(context: Context, binding: Binding, { id }: Pick<AdminRow, "id">) {
   const known = await context.autocommit.select().from(passkeys).where(eq(passkeys.adminId, id)).orderBy(passkeys.id);
   if (known.length === 0) return null;
   return requestOptions(context.policy.site, await issueTicket(context, binding), known);
 }
 
-/** What a browser is asked for anybody's passkey. Stores nothing. */
+/** The browser's options for anybody's passkey. Stores nothing. */
 export async function askForAnyPasskey(context: Context) {
   return requestOptions(context.policy.site, await issueTicket(context, ANYBODY));
 }
 
-/** The stored passkey that the answer says it is by. */
+/** The stored passkey that the answer names. */
 export async function findPasskey(
   { autocommit }: Pick<Context, "autocommit">,
   { id }: PasskeyAnswer,
@@ -60,8 +60,8 @@ export async function findPasskey(
 }
 
 /**
- * The passkey, if the answer is by it, to a challenge that was issued for that binding and is fresh, from this origin, by an authenticator
- * that verified its user; else undefined. One that nobody has takes as long as one that somebody has.
+ * The passkey if the answer is from it, to a fresh challenge issued for that binding, from this origin, by an authenticator that verified
+ * its user; else undefined. An unknown passkey takes as long as a known one.
  */
 export async function checkPasskey(
   context: Context,
@@ -80,9 +80,9 @@ export async function checkPasskey(
 }
 
 /**
- * Uses the challenge up and notes the use. The row of the passkey's administrator has to be locked. Throws for a challenge that was used
- * before and for a passkey that was removed meanwhile. Returns false for one whose counter went back, of which there are two then: the
- * operation is to be committed and to refuse, because it is recorded and mailed.
+ * Uses the challenge up and notes the use. The caller holds the row lock of the passkey's administrator. Throws for a challenge that was
+ * used before and for a passkey that was removed meanwhile. Returns false if the counter went back, which means that the passkey may have
+ * been copied: the operation must commit and refuse, because it is recorded and mailed.
  */
 export async function usePasskey(op: Operation, admin: AdminRow, checked: CheckedPasskey): Promise<boolean> {
   const { ticket, assertion } = checked;
@@ -105,21 +105,24 @@ export async function usePasskey(op: Operation, admin: AdminRow, checked: Checke
   return true;
 }
 
-/** The answer to every passkey that is not accepted: it does not tell whether there is such a passkey. */
+/** The answer to every passkey that is not accepted: it does not reveal whether there is such a passkey. */
 export function passkeyRefused(): UamError {
   return new UamError("unauthorized", "The passkey was not accepted; try again, or log in another way", {
     reason: "login.passkey_wrong",
   });
 }
 
-/** What authenticators know the administrator by: no name, the same for all of their passkeys, and another one in every installation. */
+/**
+ * The handle by which authenticators know the administrator: without their name, the same for all of their passkeys, and different in
+ * every installation.
+ */
 export async function handleOf(context: Pick<Context, "autocommit">, adminId: number): Promise<Uint8Array> {
   return createHmac("sha256", await sharedSecret(context, "handle"))
     .update(`administrator ${adminId}`)
     .digest();
 }
 
-/** Where nobody was named before, the authenticator has to name its owner; where it does, it must be the passkey's. */
+/** If nobody was named before, the authenticator has to name its owner; if it names one, it must be the passkey's. */
 async function isHandleRight(
   context: Context,
   { response }: PasskeyAnswer,
@@ -132,7 +135,7 @@ async function isHandleRight(
   return userHandle === handle;
 }
 
-/** A public key of which nobody has the private half: a point of P-256 that was made and forgotten. */
+/** A public key with a private half that nobody has: a point of P-256 that was made and forgotten. */
 const NO_KEY = Buffer.from(
   "pQECAyYgASFYIFQi0erQukFNSpDGb7l82OuNxFBb_UsyaGEr6nBytypQIlggnBPsau9l2CdCtOz7AnhX3962vB5kohBBL7f9MwRG2Hs",
   "base64url",

@@ -37,8 +37,9 @@ export async function listPasskeys({ db }: Pick<Context, "db">, session: OwnSess
 }
 
 /**
- * What a browser is asked for a new passkey, once the caller has shown again who they are; the challenge in it is valid for this session
- * and for minutes. Throws as `confirmCaller` does, and `conflict` where browsers make no passkeys or the caller has as many as they may.
+ * The browser's options for a new passkey, after the caller has confirmed who they are; the challenge in it is valid for this session
+ * and for minutes. Throws as `confirmCaller` does, and `conflict` if browsers cannot make passkeys here or the caller has the maximum
+ * number.
  */
 export async function beginPasskey(
   context: Context,
@@ -54,15 +55,15 @@ export async function beginPasskey(
   return creationOptions(context.policy.site, challenge, { username, handle: await handleOf(context, id) }, known);
 }
 
-/** A name for it, and what the browser answered. */
+/** A name for the passkey, and the browser's answer. */
 export interface NewPasskey {
   readonly name: string;
   readonly answer: NewPasskeyAnswer;
 }
 
 /**
- * Stores a passkey that the browser has made, and mails its owner. Throws `invalid` for an answer that is not right, or to a challenge that
- * was used, is too old or another session's; `conflict` for one too many.
+ * Stores a passkey that the browser has made, and mails its owner. Throws `invalid` for a wrong answer, or for a challenge that was used,
+ * is too old or belongs to another session; `conflict` for one passkey too many.
  */
 export async function addPasskey(context: Context, session: OwnSession, wanted: NewPasskey): Promise<PasskeyEntry> {
   const { username } = session.principal;
@@ -111,8 +112,8 @@ export async function renamePasskey(
 }
 
 /**
- * Removes one of the caller's passkeys, once they have shown again who they are, and mails them. Throws as `confirmCaller` does, `not_found`,
- * and `conflict` for the last that the service asks for.
+ * Removes one of the caller's passkeys, once they have confirmed who they are, and mails them. Throws as `confirmCaller` does, `not_found`,
+ * and `conflict` for the last factor that the service requires.
  */
 export async function removePasskey(
   context: Context,
@@ -134,7 +135,9 @@ export async function removePasskey(
   });
 }
 
-/** Removes all passkeys of the administrator, whose row is locked, each on record; returns what they were called. */
+/**
+ * Removes all passkeys of the administrator, each on record, and returns their names. The caller holds the row lock.
+ */
 export async function removePasskeysOf(op: Operation, { id, username }: AdminRow): Promise<readonly string[]> {
   const removed = await op.tx.delete(passkeys).where(eq(passkeys.adminId, id)).returning();
   for (const { id: passkey, name } of removed) {

@@ -1,6 +1,6 @@
 /**
- * A session alone makes no login last longer or weaker than it was, and lets nobody else in as an administrator: whoever asks shows again who
- * they are. Otherwise a session that was stolen outlives the new password that was to end it.
+ * A session alone must not make a login last longer or weaker, or let somebody else in as an administrator: the caller confirms again who
+ * they are. Otherwise a stolen session could outlive the new password that was meant to end it.
  */
 
 import { eq } from "drizzle-orm";
@@ -27,27 +27,30 @@ import {
 } from "./passkey-use.ts";
 import type { PasskeyAnswer, RequestOptions } from "./webauthn.ts";
 
-/** For how long a login at the provider of single sign-on shows it, of those who have nothing else. */
+/**
+ * For how long a login at the provider of single sign-on counts as confirmation, for administrators who have nothing
+ * else.
+ */
 const RECENT = 5 * MINUTE;
 
-/** What shows it: the present password, or a passkey that one has; nothing of who has neither, and has just logged in at the provider. */
+/** The proof: the current password or a passkey. Neither, for administrators who have neither and have just logged in at the provider. */
 export interface Confirmation {
   readonly password?: string | undefined;
   readonly passkey?: PasskeyAnswer | undefined;
 }
 
-/** The binding of what is handed out in a session and comes back in it. */
+/** The binding of a ticket that is handed out in a session and comes back in it. */
 export function boundToSession(purpose: Binding["purpose"], { principal, token }: OwnSession): Binding {
   return boundTo(purpose, principal, Buffer.from(hashToken(token)).toString("hex"));
 }
 
-/** How somebody may confirm: by what the browser is asked for, null without a passkey; by a password; and without both by the login itself. */
+/** The ways to confirm: a passkey, with options for the browser (null without one); a password; and, with neither, the login itself. */
 export interface WaysToConfirm {
   readonly passkey: RequestOptions | null;
   readonly password: boolean;
 }
 
-/** What the caller may confirm with. */
+/** The ways to confirm that the caller has. */
 export async function askForConfirmation(context: Context, session: OwnSession): Promise<WaysToConfirm> {
   const { principal } = session;
   const passkey = await askForPasskey(context, boundToSession("confirm", session), principal);
@@ -56,9 +59,9 @@ export async function askForConfirmation(context: Context, session: OwnSession):
 }
 
 /**
- * Returns once the caller has shown who they are; what they go on to is `entry`, as which a refusal is recorded. Throws `forbidden`
- * for a wrong password, which counts as a failed login does, and for a login at the provider that is too long ago, of those who have nothing
- * else; `unauthorized` for a wrong passkey, and `limited` while the name is locked.
+ * Returns once the caller has confirmed who they are. `entry` is their next operation; a refusal is recorded as that. Throws `forbidden` for
+ * a wrong password, which counts as a failed login, and for a login at the provider that is too long ago, if the caller has nothing else;
+ * `unauthorized` for a wrong passkey, and `limited` while the name is locked.
  */
 export async function confirmCaller(
   context: Context,
@@ -81,7 +84,7 @@ export async function confirmCaller(
       const admin = await lockCaller(op.tx, session);
       if (password === undefined && passkey === undefined) await requireJustLoggedIn(op, session, admin);
       const isUsed = checked === undefined || (await usePasskey(op, admin, checked));
-      // What is confirmed is recorded by what follows.
+      // The next operation records the confirmation.
       if (isUsed) op.record({ unneeded: true });
       return isUsed;
     },
@@ -89,7 +92,7 @@ export async function confirmCaller(
   if (!isGood) throw passkeyRefused();
 }
 
-/** The same of a person; a machine, which has a token, has nothing else to show. */
+/** The same for a person; a machine with a token has nothing else to confirm with. */
 export async function confirmPerson(
   context: Context,
   session: OwnSession,
@@ -123,8 +126,8 @@ async function checkOwn(context: Context, session: OwnSession, answer: PasskeyAn
 }
 
 /**
- * The caller's row, locked, as every change of what they log in with begins. Throws `unauthorized` if the session was ended since the
- * request came: whoever was shut out at the shell a moment ago must not leave a way back in.
+ * Locks and returns the caller's row; every change of their login factors begins with it. Throws `unauthorized` if the session has
+ * ended since the request came: a caller who was shut out at the shell a moment ago must not leave a way back in.
  */
 export async function lockCaller(tx: Transaction, { principal, token }: OwnSession): Promise<AdminRow> {
   const [admin] = await tx.select().from(admins).where(eq(admins.id, principal.id)).for("update");

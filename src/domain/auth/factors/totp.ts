@@ -1,4 +1,4 @@
-/** Codes of authenticator apps (RFC 6238): the second step for those whose devices have no passkeys. */
+/** Codes of authenticator apps (RFC 6238): the second step for people with devices that have no passkeys. */
 
 import { randomBytes } from "node:crypto";
 import { eq } from "drizzle-orm";
@@ -19,14 +19,16 @@ import { type Sealing, seal, unseal } from "../sealed.ts";
 import { readFactors, requireFactorsLeft, tellOwner } from "./factors.ts";
 import { boundToSession, type Confirmation, confirmCaller, lockCaller } from "./step-up.ts";
 
-/** What every authenticator app can do: SHA-1, six digits, thirty seconds. 160 bits, as RFC 4226 recommends. */
+/**
+ * Settings that every authenticator app supports: SHA-1, six digits, thirty seconds. 160 bits, as RFC 4226 recommends.
+ */
 const APP = { algorithm: "SHA1", digits: 6, period: 30 } as const;
 const SECRET_BYTES = 20;
 /** Clocks may be this many steps apart, either way. */
 const WINDOW = 1;
 const NAME = "the authenticator app";
 
-/** What the app is given, once; `ticket` comes back with the first code. */
+/** The data for the app, shown once; `ticket` comes back with the first code. */
 export interface NewApp {
   /** Base32. */
   readonly secret: string;
@@ -36,7 +38,7 @@ export interface NewApp {
   readonly ticket: string;
 }
 
-/** A code that is right for the time; whether it was used, is found out under the row's lock. */
+/** A code that is right for the time; whether it was used is checked under the row's lock. */
 export interface CheckedCode {
   readonly step: number;
 }
@@ -47,8 +49,8 @@ export async function findApp({ db }: Pick<Context, "db">, { principal }: OwnSes
 }
 
 /**
- * A new secret, once the caller has shown again who they are. It is stored only when `addApp` confirms it. Throws as `confirmCaller` does, and
- * `conflict` where there is one already.
+ * A new secret, once the caller has confirmed who they are. It is stored only when `addApp` confirms it. Throws as `confirmCaller` does, and
+ * `conflict` if there is an app already.
  */
 export async function beginApp(context: Context, session: OwnSession, confirmation: Confirmation): Promise<NewApp> {
   const { id, username } = session.principal;
@@ -66,7 +68,7 @@ export async function beginApp(context: Context, session: OwnSession, confirmati
   };
 }
 
-/** Stores the secret that the ticket holds, if the code shows that an app has it, and mails its owner. Throws `invalid` and `conflict`. */
+/** Stores the secret from the ticket, if the code proves that an app has it, and mails its owner. Throws `invalid` and `conflict`. */
 export async function addApp(
   context: Context,
   session: OwnSession,
@@ -102,8 +104,8 @@ export async function addApp(
 }
 
 /**
- * Removes the caller's app, once they have shown again who they are, and mails them. Throws as `confirmCaller` does, `not_found`, and `conflict`
- * for the last factor that the service asks for.
+ * Removes the caller's app, once they have confirmed who they are, and mails them. Throws as `confirmCaller` does, `not_found`, and `conflict`
+ * for the last factor that the service requires.
  */
 export async function removeApp(context: Context, session: OwnSession, confirmation: Confirmation): Promise<void> {
   const { username } = session.principal;
@@ -120,7 +122,7 @@ export async function removeApp(context: Context, session: OwnSession, confirmat
   });
 }
 
-/** Removes the app of the administrator, whose row is locked, on record; returns what it was called, if there was one. */
+/** Removes the administrator's app, on record, and returns its name, if there was one. The caller holds the row lock. */
 export async function removeAppOf(op: Operation, { id, username }: AdminRow): Promise<readonly string[]> {
   const removed = await op.tx.delete(totpSecrets).where(eq(totpSecrets.adminId, id)).returning();
   if (removed.length === 0) return [];
@@ -129,8 +131,8 @@ export async function removeAppOf(op: Operation, { id, username }: AdminRow): Pr
 }
 
 /**
- * The code, if it is right for the time; else undefined. Each wrong one counts, and locks the codes for longer and longer: only somebody who
- * knows the password gets here, and if it is not the owner, they learn of it by mail. Throws `limited` while they are locked.
+ * The code, if it is right for the time; else undefined. Each wrong code counts, and locks the codes for longer and longer: only somebody
+ * with the password gets here, and a mail tells the owner. Throws `limited` while they are locked.
  */
 export async function checkCode(context: Context, admin: AdminRow, code: string): Promise<CheckedCode | undefined> {
   const attempt = { username: admin.username, now: context.clock.now() };
@@ -146,7 +148,7 @@ export async function checkCode(context: Context, admin: AdminRow, code: string)
   return undefined;
 }
 
-/** Uses the code up, and with it all earlier ones; false if it was used. The row of its administrator has to be locked. */
+/** Uses up the code and all earlier ones; false if it was used. The caller holds the row lock of its administrator. */
 export async function useCode(op: Operation, { id }: AdminRow, { step }: CheckedCode): Promise<boolean> {
   const [row] = await op.tx.select().from(totpSecrets).where(eq(totpSecrets.adminId, id)).for("update");
   if (row === undefined || step <= row.lastStep) return false;
@@ -180,7 +182,7 @@ async function bytesOf(base32: string): Promise<Uint8Array> {
   return Secret.fromBase32(base32).bytes;
 }
 
-/** Bound to whose it is: in another's row it cannot be opened. */
+/** Bound to the administrator: in another's row it cannot be opened. */
 function sealingOf({ seal: log }: Pick<Context, "seal">, adminId: number): Sealing {
   return { key: log.keyFor("uam totp 1"), purpose: String(adminId) };
 }

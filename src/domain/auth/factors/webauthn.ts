@@ -1,4 +1,4 @@
-/** Passkeys as browsers know them (WebAuthn): what is asked of a browser, and whether its answer is right. */
+/** Passkeys as browsers know them (WebAuthn): makes the browser's options, and verifies its answers. */
 
 import type { AttestationObject } from "@simplewebauthn/server/helpers";
 import { UamError } from "../../../shared/errors.ts";
@@ -7,7 +7,7 @@ import type { PasskeyRow } from "../../../store/schema-passkeys.ts";
 import type { Context, Site } from "../../operation/context.ts";
 import { TICKET_TTL } from "../codes/tickets.ts";
 
-/** What `navigator.credentials.create()` answered, as its `toJSON()` writes it; binary data is base64url. */
+/** The answer of `navigator.credentials.create()`, as its `toJSON()` writes it; binary data is base64url. */
 export interface NewPasskeyAnswer {
   readonly id: string;
   readonly rawId: string;
@@ -19,7 +19,7 @@ export interface NewPasskeyAnswer {
   };
 }
 
-/** What `navigator.credentials.get()` answered. */
+/** The answer of `navigator.credentials.get()`. */
 export interface PasskeyAnswer {
   readonly id: string;
   readonly rawId: string;
@@ -32,16 +32,16 @@ export interface PasskeyAnswer {
   };
 }
 
-/** What is stored of a new passkey. */
+/** The stored fields of a new passkey. */
 export type NewCredential = Pick<PasskeyRow, "credentialId" | "publicKey" | "counter" | "transports" | "backedUp">;
 
-/** What an authenticator said when it was used. */
+/** The statement of an authenticator when it was used. */
 export interface Assertion {
   readonly counter: number;
   readonly backedUp: boolean;
 }
 
-/** What verifying needs: where the service is, and where to say why something is wrong. */
+/** The parts that verifying needs: the service's address, and the log for reasons. */
 type Verifying = Pick<Context, "log"> & { readonly policy: Pick<Context["policy"], "site"> };
 
 type Known = Pick<PasskeyRow, "credentialId" | "transports">;
@@ -51,7 +51,9 @@ const ALGORITHMS = [-8, -7, -257];
 const TRANSPORTS = ["ble", "cable", "hybrid", "internal", "nfc", "smart-card", "usb"] as const;
 type Transport = (typeof TRANSPORTS)[number];
 
-/** The host that passkeys are for; throws `conflict` where browsers make none, which is so without a name and without HTTPS. */
+/**
+ * The host that passkeys are for; throws `conflict` if browsers make none there, that is, without a host name or without HTTPS.
+ */
 export function relyingParty({ baseUrl }: Pick<Site, "baseUrl">): string {
   const host = passkeyHost(baseUrl);
   if (host !== undefined) return host;
@@ -61,11 +63,11 @@ export function relyingParty({ baseUrl }: Pick<Site, "baseUrl">): string {
 
 interface Owner {
   readonly username: string;
-  /** What the authenticator knows the administrator by. */
+  /** The authenticator's name for the administrator. */
   readonly handle: Uint8Array;
 }
 
-/** What a browser is asked for a new passkey: kept by the authenticator itself, and used only after it has verified its user. */
+/** The browser's options for a new passkey: kept by the authenticator itself, and used only after it has verified its user. */
 export function creationOptions(site: Site, challenge: string, owner: Owner, known: readonly Known[]) {
   const name = owner.username;
   return {
@@ -84,7 +86,7 @@ export function creationOptions(site: Site, challenge: string, owner: Owner, kno
   };
 }
 
-/** What a browser is asked for the use of a passkey: any of `known`, or if there are none, any that it has for this host. */
+/** The browser's options for the use of a passkey: any of `known`, or if there are none, any that it has for this host. */
 export function requestOptions(site: Site, challenge: string, known: readonly Known[] = []) {
   return {
     challenge,
@@ -99,8 +101,8 @@ export type CreationOptions = ReturnType<typeof creationOptions>;
 export type RequestOptions = ReturnType<typeof requestOptions>;
 
 /**
- * The challenge that the answer says it is to, which is to be looked at before the rest; "" where there is none, and for an answer that was
- * given within another site's page: ours is shown in no frame, and the library looks at that only where the other site is named.
+ * The challenge that the answer names, to be checked before the rest; "" if there is none, and for an answer that was given within another
+ * site's page. Our pages are never shown in a frame, and the library checks that only if the other site is named.
  */
 export function challengeOf({ response }: NewPasskeyAnswer | PasskeyAnswer): string {
   try {
@@ -112,7 +114,7 @@ export function challengeOf({ response }: NewPasskeyAnswer | PasskeyAnswer): str
   }
 }
 
-/** The new passkey, or undefined if the answer is not right for that challenge; why is logged. */
+/** The new passkey, or undefined if the answer is not right for that challenge; the reason is logged. */
 export async function verifyNewPasskey(
   context: Verifying,
   answer: NewPasskeyAnswer,
@@ -140,7 +142,10 @@ export async function verifyNewPasskey(
   });
 }
 
-/** What the authenticator said, or undefined if the answer is not that passkey's to that challenge; why is logged. The counter is not compared. */
+/**
+ * The authenticator's statement, or undefined if the answer is not from that passkey to that challenge; the reason is logged. Does not compare the
+ * counter.
+ */
 export async function verifyPasskey(
   context: Verifying,
   answer: PasskeyAnswer,
@@ -154,8 +159,8 @@ export async function verifyPasskey(
     const { verified, authenticationInfo } = await verifyAuthenticationResponse({
       response: { ...answer, response, clientExtensionResults: {} },
       ...expected,
-      // With 0 the library compares nothing. It would do so before it has looked at the signature, so that anybody could make it seem
-      // as if a counter had gone back; and only under the row's lock is it known which counter is the last.
+      // With 0 the library compares nothing. It would compare before it has checked the signature, so that anybody could fake a
+      // counter that went back; and the last counter is only known under the row's lock.
       credential: { id, publicKey: new Uint8Array(publicKey), counter: 0 },
     });
     if (!verified) throw new Error("the signature is wrong");
@@ -163,7 +168,10 @@ export async function verifyPasskey(
   });
 }
 
-/** Browsers leave no statement about the device where none is asked for, or one that it makes itself. Others would have us fetch lists of revoked certificates. */
+/**
+ * Without a request for one, browsers send no statement about the device, or one that it makes itself. Other statements would have us fetch lists of revoked
+ * certificates.
+ */
 function refuseAttestation(decoded: AttestationObject): void {
   const format = decoded.get("fmt");
   if (format === "none" || (format === "packed" && decoded.get("attStmt").get("x5c") === undefined)) return;
@@ -175,10 +183,10 @@ function expectedFrom(site: Site, expectedChallenge: string) {
   return { expectedChallenge, expectedOrigin, expectedRPID, requireUserVerification: true };
 }
 
-/** Longer ones are what was sent, and not what is wrong with it. */
+/** A longer reason holds the data that was sent, not the fault. */
 const LONGEST_REASON = 200;
 
-/** Whatever the library throws means that the answer is not right. */
+/** Any error of the library means that the answer is not right. */
 async function logged<T>({ log }: Pick<Context, "log">, verify: () => Promise<T>): Promise<T | undefined> {
   try {
     return await verify();
@@ -193,7 +201,10 @@ function descriptorOf({ credentialId: id, transports }: Known) {
   return { type: "public-key" as const, id, transports: transports as Transport[] };
 }
 
-/** Loaded when a passkey is first used: it takes a tenth of a second. Not within `logged`: a library that cannot be loaded is our fault. */
+/**
+ * Loaded when a passkey is first used: it takes a tenth of a second. Outside `logged`, because a library that cannot be loaded is our
+ * fault.
+ */
 async function loadWebAuthn() {
   return { ...(await import("@simplewebauthn/server")), ...(await import("@simplewebauthn/server/helpers")) };
 }

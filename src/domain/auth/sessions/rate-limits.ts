@@ -20,7 +20,8 @@ export type LimitKind =
 export interface RateLimits {
   /**
    * Counts one request of that kind against the address (an IPv6 address: against its /64). Throws `limited`, with the whole
-   * seconds until one more is allowed, when the kind's limit within the period that ends now is used up; that one is not counted.
+   * seconds until the next is allowed, if the kind's limit is used up within the period that ends now; a refused request is not
+   * counted.
    */
   take(kind: LimitKind, address: string): void;
 }
@@ -28,11 +29,14 @@ export interface RateLimits {
 interface Limit {
   readonly most: number;
   readonly period: number;
-  /** What there are too many of. */
+  /** Names the counted thing, for the message. */
   readonly what: string;
 }
 
-/** `login` counts the logins of users and administrators together, `token` only what is no token, `agent` only what no host signed; a login by single sign-on is two requests. */
+/**
+ * `login` counts the logins of users and administrators together, `token` only unknown tokens, `agent` only requests that no host signed; a login by single
+ * sign-on is two requests.
+ */
 const LIMITS: Readonly<Record<LimitKind, Limit>> = {
   captcha: { most: 30, period: MINUTE, what: "captchas" },
   code: { most: 30, period: HOUR, what: "one-time codes" },
@@ -48,10 +52,10 @@ const LIMITS: Readonly<Record<LimitKind, Limit>> = {
   join: { most: 600, period: HOUR, what: "attempts to join a host" },
 };
 
-/** Addresses remembered for each kind; beyond it those that were quiet the longest are forgotten. A full table takes about 10 MB. */
+/** Addresses remembered for each kind; beyond that, the longest quiet ones are forgotten. A full table takes about 10 MB. */
 export const MAX_ADDRESSES = 20_000;
 
-/** Limits that start empty, and forget when the process ends; none at all unless `enabled`. */
+/** Limits that start empty, and end with the process; none at all unless `enabled`. */
 export function createRateLimits({ enabled, clock }: { readonly enabled: boolean; readonly clock: Clock }): RateLimits {
   if (!enabled) return { take() {} };
   const windows: Readonly<Record<LimitKind, Window>> = {
@@ -74,7 +78,7 @@ export function createRateLimits({ enabled, clock }: { readonly enabled: boolean
   };
 }
 
-/** When each client's counted requests came, oldest first; the client that was quiet the longest is first in the map. */
+/** The times of each client's counted requests, oldest first; the longest quiet client is first in the map. */
 type Window = Map<string, readonly number[]>;
 
 function takeFrom(
@@ -96,7 +100,7 @@ function takeFrom(
   forget(window, isCounted);
 }
 
-/** Drops, from the quiet end, what has expired and what is over the cap. */
+/** Drops expired clients and those over the cap, beginning with the quietest. */
 function forget(window: Window, isCounted: (at: number) => boolean): void {
   for (const [client, times] of window) {
     const last = times.at(-1);

@@ -16,20 +16,20 @@ import { type MissingFactor, missingOf } from "../factors/factors.ts";
 
 export type UserType = "admin" | "user";
 
-/** Who a session belongs to. */
+/** The owner of a session. */
 export interface Principal {
   readonly userType: UserType;
   readonly id: number;
   readonly username: string;
   /** Undefined for a user who was deleted while the session was open. */
   readonly email: string | undefined;
-  /** An administrator's role now, not at the login; with a token the lesser of its own and that. */
+  /** An administrator's current role, not the one at the login; for a token, the lesser of its own and that. */
   readonly role?: AdminRole;
-  /** How an administrator logged in, where that is known. */
+  /** How an administrator logged in, if known. */
   readonly way?: LoginWay;
-  /** What an administrator has to set up first: until then the session may do nothing else. */
+  /** The factor that an administrator must set up first: until then the session may do nothing else. */
   readonly needs?: MissingFactor;
-  /** Set where a token was used instead of a session. */
+  /** Set if a token was used instead of a session. */
   readonly token?: UsedToken;
 }
 
@@ -37,12 +37,12 @@ export interface Principal {
 export interface UsedToken {
   readonly id: number;
   readonly name: string;
-  /** The token that it goes back to, which a person made; its own number where that is itself. */
+  /** The token that a person made and that this one goes back to; its own number if a person made it. */
   readonly origin: number;
   readonly expiresAt: Date;
-  /** From where it may be used; none means from anywhere. */
+  /** The networks from which it may be used; empty means from anywhere. */
   readonly networks: readonly string[];
-  /** The present role of the token's owner, where neither it nor the token's includes the other: what is done has to be within both. */
+  /** The current role of the token's owner, if neither it nor the token's role includes the other: requests have to be within both. */
   readonly within?: AdminRole;
 }
 
@@ -54,12 +54,12 @@ export interface NewSession {
 }
 
 /**
- * Sessions of one external user at the same time. Their refused changes are counted for each session, so that whoever stole one cannot have the
- * others refused; so there must not be any number of them.
+ * Most sessions of one external user at the same time. Refused changes are counted for each session, so that a thief of one cannot have the
+ * others refused; so the number of sessions must be bounded.
  */
 export const MOST_USER_SESSIONS = 10;
 
-/** Opens a session and ends the one the request came with, if any; of an external user's also the oldest, where there are too many. */
+/** Opens a session and ends the one that the request came with, if any; for an external user with too many, also the oldest. */
 export async function openSession(
   tx: Transaction,
   context: Pick<Context, "clock" | "policy">,
@@ -83,7 +83,7 @@ export async function openSession(
   return { principal, token, expiresAt };
 }
 
-/** However the clock was set meanwhile, the one that is new is not the oldest. */
+/** Even if the clock was set meanwhile, the new session is not the oldest. */
 async function endOldest(tx: Transaction, userId: number, added: string): Promise<void> {
   const { tokenHash, userType, principalId, createdAt } = sessions;
   const others = and(eq(userType, "user"), eq(principalId, userId), ne(tokenHash, hashToken(added)));
@@ -96,8 +96,8 @@ async function endOldest(tx: Transaction, userId: number, added: string): Promis
 export type SessionFinder = (token: string) => Promise<Principal | undefined>;
 
 /**
- * A finder of live sessions. Nothing is cached: a session that was ended anywhere is refused by the next request, and an
- * administrator's role is what it is by then. An administrator who was removed has none; a deleted user's stays valid, so that the routes can say that the user is gone.
+ * A finder of live sessions. Nothing is cached: the next request refuses a session that was ended anywhere, and sees an administrator's new role. A removed
+ * administrator has no session; a deleted user's stays valid, so that the routes can say that the user is gone.
  */
 export function createSessionFinder(
   services: Pick<Services, "db" | "clock"> & { readonly policy: Pick<Services["policy"], "adminLogin"> },
@@ -142,7 +142,7 @@ export function createSessionFinder(
   };
 }
 
-/** What the session may not do anything without. A passkey and single sign-on are whole logins. */
+/** The factor that the session must set up first. A passkey and single sign-on are whole logins. */
 function needsOf(
   { adminLogin }: Pick<Services["policy"], "adminLogin">,
   { way, passkeys, totp }: { readonly way: LoginWay | ""; readonly passkeys: number; readonly totp: boolean },
@@ -159,7 +159,7 @@ export function logout(context: Context, principal: Principal, token: string): P
   });
 }
 
-/** Ends every session of a principal, but the one that the token `kept` is for; returns how many. */
+/** Ends every session of a principal, except the one of the token `kept`; returns how many. */
 export async function endSessionsOf(
   tx: Transaction | Database,
   userType: UserType,
@@ -181,13 +181,13 @@ export function hashToken(token: string): Uint8Array {
   return createHash("sha256").update(token).digest();
 }
 
-/** The same as hexadecimal digits, by which rows are told apart. */
+/** The same as hexadecimal digits, the key by which rows are found. */
 export function hexOf(hash: Uint8Array): string {
   return Buffer.from(hash).toString("hex");
 }
 
 /**
- * What `$n::bytea[]` is given for these bytes, each as hexadecimal digits (PostgreSQL's manual, 8.4.1 and 8.15.2). Never `$n::text::bytea[]`:
+ * The value of `$n::bytea[]` for these bytes, each as hexadecimal digits (PostgreSQL's manual, 8.4.1 and 8.15.2). Never `$n::text::bytea[]`:
  * such a text is read again for each row that the list is compared with.
  */
 export function byteaArray(hex: readonly string[]): string {

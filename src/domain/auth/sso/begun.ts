@@ -1,4 +1,4 @@
-/** Logins that are on their way to the provider and back: each comes back once, in time, and to the browser that began it. */
+/** Logins on their way to the provider and back: each comes back once, in time, and to the browser that began it. */
 
 import { randomBytes } from "node:crypto";
 import { and, eq, gt, lte } from "drizzle-orm";
@@ -13,7 +13,7 @@ import type { LoginSecrets, SsoProvider } from "./provider.ts";
 /** How long somebody may take at the provider. */
 export const LOGIN_TTL = 10 * MINUTE;
 
-/** What the browser that begins a login has, and wants. */
+/** The state of the browser that begins a login, and the page it wants. */
 export interface Beginning {
   /** The page that the login is to lead to. */
   readonly next: string;
@@ -29,7 +29,9 @@ export interface Begun extends LoginSecrets {
   readonly replacesHash: Uint8Array | null;
 }
 
-/** Notes a login and returns where it goes on, at the provider. Throws `internal` while the provider is away, which is recorded. */
+/**
+ * Notes a login and returns the provider's address to go on at. Throws `internal` while the provider is away, which is recorded.
+ */
 export function beginLogin(context: Context, provider: SsoProvider, beginning: Beginning): Promise<string> {
   const secrets = { state: newSecret(), nonce: newSecret(), verifier: newSecret() };
   const { next, browser, replaces } = beginning;
@@ -48,7 +50,7 @@ export function beginLogin(context: Context, provider: SsoProvider, beginning: B
           replacesHash: replaces === undefined ? null : hashToken(replaces),
           expiresAt: shift(context.clock.now(), LOGIN_TTL),
         });
-        // What is recorded is how it ends.
+        // The end of the login is recorded instead.
         op.record({ unneeded: true });
         return address;
       },
@@ -57,8 +59,8 @@ export function beginLogin(context: Context, provider: SsoProvider, beginning: B
 }
 
 /**
- * The login with that state, which is used up by this, whatever becomes of it. Throws `unauthorized` if there is none, it came too late,
- * or another browser began it.
+ * Takes the login with that state, which is then used up even if it fails. Throws `unauthorized` if there is none, it came too late, or
+ * another browser began it.
  */
 export async function takeLogin(context: Context, state: string, browser: string | undefined): Promise<Begun> {
   if (browser === undefined) throw notBegun();

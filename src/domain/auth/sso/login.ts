@@ -17,7 +17,7 @@ import { type Begun, takeLogin } from "./begun.ts";
 import { emailOf, nameOf, roleOf } from "./claims.ts";
 import type { ProvenPerson, SsoProvider } from "./provider.ts";
 
-/** What the browser brought back from the provider. */
+/** The parameters and the cookie that the browser brought back from the provider. */
 export interface BroughtBack {
   readonly answer: URLSearchParams;
   /** The secret of its cookie. */
@@ -33,10 +33,10 @@ export interface SsoLogin {
 }
 
 /**
- * Opens a session for whom the provider vouches, by issuer and subject alone: never by a name or an address. The first login makes the
- * administrator; each one gives them the role of their claims. Throws `unauthorized` for an answer that proves nobody, `forbidden` for
- * somebody who has no role or was removed, `conflict` where the last owner would lose that role, and `internal` while the provider
- * is away. Whoever has lost every role also loses the sessions and tokens that they have.
+ * Opens a session for the person that the provider vouches for, by issuer and subject alone: never by a name or an address. The first
+ * login makes the administrator; each login gives them the role of their claims. Throws `unauthorized` for an answer that proves
+ * nobody, `forbidden` for a person without a role or who was removed, `conflict` if the last owner would lose that role, and
+ * `internal` while the provider is away. A person who has lost every role also loses their sessions and tokens.
  */
 export async function finishLogin(context: Context, provider: SsoProvider, brought: BroughtBack): Promise<SsoLogin> {
   const { issuer } = provider;
@@ -50,7 +50,7 @@ export async function finishLogin(context: Context, provider: SsoProvider, broug
       },
       run: async (op, { begun, person }) => {
         op.about({ detail: { subject: person.subject } });
-        // One at a time: two first logins must not make two administrators, and no logout may slip by.
+        // One at a time: two first logins must not make two administrators, and a logout must not be missed.
         await lockSingleSignOn(op.tx);
         const role = roleOf(person.claims, provider.rules);
         if (role === undefined) return await refuse(op, issuer, person);
@@ -64,7 +64,7 @@ export async function finishLogin(context: Context, provider: SsoProvider, broug
   return done;
 }
 
-/** Call it first in a transaction that lets somebody in, or takes note of the provider's logout. */
+/** Call it first in a transaction that opens a session, or notes the provider's logout. */
 export async function lockSingleSignOn(tx: Transaction): Promise<void> {
   await tx.execute(sql`select pg_advisory_xact_lock(${LOCKS.singleSignOn})`);
 }
@@ -75,7 +75,7 @@ interface Entering {
   readonly role: AdminRole;
 }
 
-/** Committed, though it is a refusal: what their other sessions and their tokens may do is over, too. */
+/** Committed, though it is a refusal: it also ends their other sessions and their tokens. */
 async function refuse(op: Operation, issuer: string, person: ProvenPerson): Promise<UamError> {
   const refusal = new UamError("forbidden", "The provider's groups or roles give you none here; see UAM_OIDC_ROLES", {
     reason: "sso.role",
@@ -93,7 +93,7 @@ async function refuse(op: Operation, issuer: string, person: ProvenPerson): Prom
   return refusal;
 }
 
-/** Throws `unauthorized` where the provider has ended since what it vouched for. */
+/** Throws `unauthorized` if the provider has ended the session since it vouched for it. */
 async function requireNotEnded(
   tx: Transaction,
   issuer: string,
@@ -150,7 +150,10 @@ async function note(op: Operation, admin: AdminRow, role: AdminRole): Promise<Ad
   return after;
 }
 
-/** A new administrator under a name that nobody has, nor had by single sign-on: the log's names stay one person's. */
+/**
+ * A new administrator under a name that nobody has, or had by single sign-on: a name in the log always means one
+ * person.
+ */
 async function makeAdmin(op: Operation, { issuer, person, role }: Entering): Promise<AdminRow> {
   const email = emailOf(person.claims);
   if (email === undefined) {

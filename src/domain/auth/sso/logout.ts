@@ -13,8 +13,8 @@ import { lockSingleSignOn } from "./login.ts";
 import type { ProviderLogout, SsoProvider } from "./provider.ts";
 
 /**
- * Ends the sessions that the logout is about: of one session of the provider's, or of all that its subject has. Returns how many; a login
- * that is under way meanwhile is refused. Throws `invalid` for a token that was used.
+ * Ends the sessions that the logout is about: those of one session at the provider, or of all that its subject has. Returns how many; a
+ * login that is under way meanwhile is refused. Throws `invalid` for a token that was used.
  */
 export function endProviderSessions(context: Context, provider: SsoProvider, logout: ProviderLogout): Promise<number> {
   const { issuer } = provider;
@@ -52,7 +52,7 @@ export function endProviderSessions(context: Context, provider: SsoProvider, log
   });
 }
 
-/** Removes logouts that no login can come after any more. */
+/** Removes logouts once no login can follow them. */
 export async function purgeLogouts({ db, clock }: Pick<Services, "db" | "clock">): Promise<void> {
   await db.delete(ssoLogouts).where(lte(ssoLogouts.expiresAt, clock.now()));
 }

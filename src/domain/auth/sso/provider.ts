@@ -1,14 +1,14 @@
-/** What single sign-on needs of the provider of OpenID Connect; server/sso asks it over HTTP. */
+/** The provider of OpenID Connect, as single sign-on needs it; server/sso asks it over HTTP. */
 
 import type { RoleRule } from "../../../shared/product/role-rules.ts";
 
-/** What a provider says about somebody, as it came: of any shape. */
+/** The provider's claims about a person, as received: of any shape. */
 export type Claims = Readonly<Record<string, unknown>>;
 
 /** Somebody whom the provider vouches for. */
 export interface ProvenPerson {
   readonly subject: string;
-  /** The provider's session; undefined where it names none. */
+  /** The provider's session; undefined if it names none. */
   readonly sid: string | undefined;
   /** When it vouched. */
   readonly issuedAt: Date;
@@ -23,7 +23,7 @@ export interface LoginSecrets {
   readonly verifier: string;
 }
 
-/** The provider's word that sessions ended: of one session, or of all that somebody has. */
+/** The provider's word that sessions ended: one session, or all of a person's. */
 export interface ProviderLogout {
   readonly id: string;
   readonly subject: string | undefined;
@@ -32,18 +32,20 @@ export interface ProviderLogout {
   readonly expiresAt: Date;
 }
 
-/** The provider, and whom it may let in. Every failure is a UamError that holds nothing of what it answered. */
+/**
+ * The provider, and the people it may let in. Every failure is a UamError without any text of the provider's answer.
+ */
 export interface SsoProvider {
-  /** What people call it. */
+  /** The name for people. */
   readonly name: string;
   readonly issuer: string;
   readonly rules: readonly RoleRule[];
   /** The address at the provider where the login goes on. */
   loginAddress(secrets: LoginSecrets): Promise<string>;
-  /** Whom the parameters that the browser brought back prove; the code in them works once. */
+  /** The person that the browser's parameters prove; the code in them works once. */
   redeem(answer: URLSearchParams, secrets: LoginSecrets): Promise<ProvenPerson>;
-  /** Throws `internal` unless it answers as it should, and is the issuer that it should be. */
+  /** Throws `internal` unless it answers as it should, and is the expected issuer. */
   check(): Promise<void>;
-  /** What a logout token says, once it is found to be the provider's and for this service. */
+  /** The content of a logout token, after checking that the provider issued it for this service. */
   readLogout(token: string): Promise<ProviderLogout>;
 }

@@ -1,4 +1,4 @@
-/** Those who came in by single sign-on and were removed by an owner: the provider's word lets them in again only once an owner says so. */
+/** People who came in by single sign-on and were removed by an owner: the provider's word lets them in again only once an owner agrees. */
 
 import { and, count, desc, eq, isNull } from "drizzle-orm";
 import { UamError } from "../../../shared/errors.ts";
@@ -10,7 +10,7 @@ import { lockAdmins, requireStillOwner } from "../administrators/admin-rows.ts";
 import { askingAdmin } from "../administrators/left-behind.ts";
 import { lockSingleSignOn } from "./login.ts";
 
-/** Who does not come in again. */
+/** Removed people who may not come in again. */
 const isRemoved = and(isNull(ssoIdentities.adminId), isNull(ssoIdentities.readmittedBy));
 
 /** Everybody who was removed, newest first. */
@@ -37,8 +37,9 @@ export async function pageRemoved(context: Context, page: Page): Promise<Paged<S
 }
 
 /**
- * Lets them in again: their next login makes them an administrator as any first one does, if their claims still give them
- * a role, and if the owner who lets them is one until then. Throws `not_found`, and `forbidden` if the caller is no owner any more.
+ * Lets them in again: their next login makes them an administrator as any first login does, if their claims still give them a role,
+ * and if the owner who readmitted them is still one by then. Throws `not_found`, and `forbidden` if the caller is no longer an
+ * owner.
  */
 export function readmit(context: Context, id: number): Promise<SsoIdentityRow> {
   return audited(context, { action: "admin.readmit" }, async (op) => {

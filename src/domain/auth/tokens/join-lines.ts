@@ -1,19 +1,19 @@
-/** Lines that join hosts: one that is not used yet ends with what made it, for a host that joins stays. */
+/** Lines that join hosts. An unused line ends with its token or administrator, because a host that joins stays. */
 
 import { and, eq, inArray } from "drizzle-orm";
 import { joinTokens } from "../../../store/schema-fleet.ts";
 import type { Operation } from "../../operation/context.ts";
 import { nameForPeople } from "../../operation/entry.ts";
 
-/** A token for machines, as far as what it made is known by it. */
+/** A token for machines, as its creations name it. */
 interface Maker {
   readonly name: string;
   readonly owner: string;
 }
 
 /**
- * Voids the administrator's lines, or those that some of their tokens made, and says in the record how many. The administrator's row has to be
- * locked, so that none is being made meanwhile.
+ * Voids the administrator's lines, or those that some of their tokens made, and records how many. The caller holds the administrator's row
+ * lock, so that none is being made meanwhile.
  */
 export async function voidJoinLines({ tx, record }: Operation, adminId: number, makers?: readonly Maker[]) {
   const names = makers?.map(({ name, owner }) => nameForPeople({ type: "token", name, owner, ip: "" }));

@@ -1,4 +1,4 @@
-/** Tokens that tokens made: they count as what began the line, and are not made without end. */
+/** Tokens that tokens made. Each goes back to a token that a person made, and only so many are made in an hour. */
 
 import { and, asc, eq, gt, isNotNull, type SQL, sql } from "drizzle-orm";
 import { UamError } from "../../../shared/errors.ts";
@@ -6,10 +6,10 @@ import { HOUR, shift } from "../../../shared/time/clock.ts";
 import type { Transaction } from "../../../store/client.ts";
 import { type AdminRow, tokens } from "../../../store/schema-auth.ts";
 
-/** How many tokens the tokens of one administrator make within an hour. */
+/** Most tokens that the tokens of one administrator make within an hour. */
 export const MOST_MADE = 30;
 
-/** The token that a person made and that this one goes back to; itself, where a person made it. */
+/** The token that a person made and that this one goes back to; itself, if a person made it. */
 export function originOf(): SQL<number> {
   const { id, madeBy } = tokens;
   return sql`case when ${madeBy} is null then ${id} else coalesce((with recursive up as (
@@ -19,8 +19,8 @@ export function originOf(): SQL<number> {
 }
 
 /**
- * Throws `limited` where the owner's tokens have made as many within the last hour as they may. Each is a record and a mail to the owner, and one
- * that is revoked makes room for the next. The owner's row has to be locked.
+ * Throws `limited` if the owner's tokens have made the maximum within the last hour. Each is a record and a mail to the owner; MAX_TOKENS alone
+ * would not stop it, because a revoked token makes room for the next. The caller holds the owner's row lock.
  */
 export async function requireMadeSlowly(tx: Transaction, { id }: Pick<AdminRow, "id">, now: Date): Promise<void> {
   const isRecent = and(eq(tokens.ownerId, id), isNotNull(tokens.madeBy), gt(tokens.createdAt, shift(now, -HOUR)));

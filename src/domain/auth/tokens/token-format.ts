@@ -1,12 +1,12 @@
 /**
- * What a machine's token looks like: `uam_`, 43 digits in base 62 that are 256 random bits, and 6 digits that are their CRC-32. Scanners
+ * The format of a machine's token: `uam_`, 43 digits in base 62 that are 256 random bits, and 6 digits that are their CRC-32. Scanners
  * for leaked secrets find it by its prefix and are sure of it by its checksum; nothing in it has to be escaped anywhere.
  */
 
 import { randomBytes } from "node:crypto";
 import { crc32 } from "node:zlib";
 
-/** What every token begins with. */
+/** Prefix of every token. */
 export const TOKEN_PREFIX = "uam_";
 
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";

@@ -1,4 +1,4 @@
-/** Tokens in use: whose request it is, and that the token was used. */
+/** Tokens in use: finds the owner of a request's token, and notes the use. */
 
 import { and, eq, isNull, lte, or, sql } from "drizzle-orm";
 import { UamError } from "../../../shared/errors.ts";
@@ -19,12 +19,14 @@ import { networksOf } from "./tokens.ts";
 const USE_PERIOD = MINUTE;
 
 /**
- * Whose token it is, looked up by its hash; notes its use. Undefined for what is no token of this service. Throws `unauthorized` for one
- * that was revoked, has ended, or may not be used from this address.
+ * Finds the owner of a token by its hash, and notes its use. Undefined for an unknown token. Throws `unauthorized` for a token that is
+ * revoked, has ended, or may not be used from this address.
  */
 export type TokenFinder = (token: string, address: string) => Promise<Principal | undefined>;
 
-/** A finder; nothing is cached, so that a revocation, and another role of the owner's, hold from the next request on. */
+/**
+ * A finder; nothing is cached, so that a revocation, or another role of the owner's, takes effect with the next request.
+ */
 export function createTokenFinder(services: Pick<Services, "autocommit" | "clock" | "log">): TokenFinder {
   const query = services.autocommit
     .select({ token: tokens, origin: originOf(), email: admins.email, username: admins.username, present: admins.role })
@@ -42,7 +44,7 @@ export function createTokenFinder(services: Pick<Services, "autocommit" | "clock
     if (row === undefined) return undefined;
     const { token, origin, email, username, present } = row;
     const now = services.clock.now();
-    // Whoever gets here has the token itself, so they may know what became of it.
+    // The caller has the token itself, so they may know its status.
     if (token.revokedAt !== null || email === null || username === null || present === null) {
       throw refusal("The token was revoked", "token.revoked");
     }
@@ -60,14 +62,14 @@ export function createTokenFinder(services: Pick<Services, "autocommit" | "clock
   };
 }
 
-/** The lesser of the two; where neither includes the other, the token's, within the owner's. */
+/** The lesser of the two; if neither includes the other, the token's, within the owner's. */
 function rolesOf(used: UsedToken, own: AdminRole, present: AdminRole): Pick<Principal, "role" | "token"> {
   if (includesRole(present, own)) return { role: own, token: used };
   if (includesRole(own, present)) return { role: present, token: used };
   return { role: own, token: { ...used, within: present } };
 }
 
-/** The request goes on where this cannot be written: a full disk must not keep monitoring out. */
+/** The request goes on if this cannot be written: a full disk must not keep monitoring out. */
 async function noteUse(
   { autocommit, log }: Pick<Services, "autocommit" | "log">,
   { id, lastUsedAt, lastUsedFrom }: typeof tokens.$inferSelect,

@@ -24,7 +24,7 @@ import { voidJoinLines } from "./join-lines.ts";
 import { requireMadeSlowly } from "./made-tokens.ts";
 import { makeToken, shownPartOf } from "./token-format.ts";
 
-/** Of one administrator, in use at the same time. */
+/** Most tokens of one administrator in use at the same time. */
 export const MAX_TOKENS = 100;
 /** Ended tokens are listed for this long. */
 const KEPT = 400 * DAY;
@@ -42,18 +42,18 @@ export interface NewToken {
   readonly networks: readonly string[];
 }
 
-/** For whom a token is made, listed or revoked: the caller, or at the shell the named administrator, or all. */
+/** The holder of the tokens to make, list or revoke: the caller, or at the shell the named administrator, or all. */
 export type TokenHolder = Principal | { readonly owner: string };
 
-/** A new token; `token` is stored nowhere, so this is the only time that it is there. */
+/** A new token; `token` is stored nowhere, so it is shown only this once. */
 export interface MadeToken {
   readonly entry: TokenEntry;
   readonly token: string;
 }
 
 /**
- * Makes a token for the caller, who shows again who they are: a token outlives the session. A token makes others without that: they end with
- * it. Throws as `confirmCaller` and `createToken` do.
+ * Makes a token for the caller, who confirms again who they are: a token outlives the session. A token makes others without confirmation:
+ * they end with it. Throws as `confirmCaller` and `createToken` do.
  */
 export async function createOwnToken(
   context: Context,
@@ -69,8 +69,9 @@ export async function createOwnToken(
 }
 
 /**
- * Makes a token and mails its owner that there is one; none for a session that has ended. One that a token makes ends with it at the latest. Throws `invalid`; `forbidden` for a role that is not within the caller's, and
- * for networks that are not within those of the token that asks; `conflict` for one too many; `limited` where tokens make too many; `not_found` for an unknown owner.
+ * Makes a token and mails its owner about it; fails for a session that has ended. A token made by a token ends with it at the latest. Throws `invalid`;
+ * `forbidden` for a role that is not within the caller's, and for networks that are not within those of the token that asks; `conflict` for one token too many;
+ * `limited` if tokens make too many; `not_found` for an unknown owner.
  */
 export async function createToken(
   context: Context,
@@ -143,9 +144,9 @@ export async function pageTokens(
 }
 
 /**
- * Revokes a token, and all that it made, and so on, each on record, from the next request on, and voids the lines for joining hosts that they
- * made; one that is revoked stays as it is. Throws `not_found` for one that the caller does not
- * see, and `forbidden` where a token asks for one that may do more than itself. At the shell, where there is no caller, any goes.
+ * Revokes a token and all tokens that it made, recursively, each on record, from the next request on, and voids the lines for joining hosts
+ * that they made; a revoked token stays as it is. Throws `not_found` for a token that the caller does not see, and `forbidden` if the caller
+ * is a token and the other may do more. At the shell, without a caller, any token can be revoked.
  */
 export async function revokeToken(context: Context, asking: Principal | undefined, id: number): Promise<TokenEntry> {
   return await audited(context, { action: "token.revoke", resourceId: String(id) }, async (op) => {
@@ -161,7 +162,7 @@ export async function revokeToken(context: Context, asking: Principal | undefine
       throw new UamError("forbidden", sentence, { reason: "role.insufficient" });
     }
     const now = context.clock.now();
-    // Whoever makes a token holds this: what is being made by the one that goes is there by now, or is refused.
+    // Makers of tokens hold this lock: a token that the revoked one is making is either there already, or is refused.
     await op.tx.select({ id: admins.id }).from(admins).where(eq(admins.id, row.ownerId)).for("update");
     const revoked = await revokeWithMade(op, row.ownerId, eq(tokens.id, id));
     const itself = revoked.find((one) => one.id === id);
@@ -172,7 +173,7 @@ export async function revokeToken(context: Context, asking: Principal | undefine
   });
 }
 
-/** Revokes the tokens of an administrator, all or those of some roles with what they made, each on record; returns how many. */
+/** Revokes an administrator's tokens, all or those of some roles with the tokens they made, each on record; returns how many. */
 export async function revokeTokensOf(
   op: Operation,
   { id }: Pick<AdminRow, "id">,
@@ -183,7 +184,7 @@ export async function revokeTokensOf(
   return revoked.length;
 }
 
-/** Those of the owner's tokens, with all that they made, those made, and so on; returns the ones that were not revoked before. */
+/** Revokes those of the owner's tokens and all that they made, recursively; returns the ones that were not revoked before. */
 async function revokeWithMade(op: Operation, ownerId: number, which: SQL): Promise<readonly TokenRow[]> {
   const isToGo = sql`${tokens.id} in (with recursive going as (
     select ${tokens.id} from ${tokens} where ${tokens.ownerId} = ${ownerId} and ${which}
@@ -208,7 +209,7 @@ export async function purgeTokens({ db, clock }: Pick<Services, "db" | "clock">)
   await db.delete(tokens).where(lte(tokens.expiresAt, shift(clock.now(), -KEPT)));
 }
 
-/** The row without the token's hash, with what has become of it. */
+/** The row without the token's hash, with its status. */
 export function entryOf({ tokenHash: _, networks, ...row }: TokenRow, now: Date): TokenEntry {
   const status = row.revokedAt !== null ? "revoked" : row.expiresAt <= now ? "expired" : "active";
   return { ...row, networks: networksOf(networks), status };
@@ -237,25 +238,25 @@ function endOf(wanted: Date, holder: TokenHolder): Date {
   return own !== undefined && own < wanted ? own : wanted;
 }
 
-/** The caller with no more than the role of by now. */
+/** The caller with at most their current role. */
 async function atPresent(tx: Transaction, caller: Principal): Promise<Principal> {
   const [now] = await tx.select({ role: admins.role }).from(admins).where(eq(admins.id, caller.id));
   const { role = "auditor" } = now ?? {};
   return caller.role !== undefined && includesRole(role, caller.role) ? caller : { ...caller, role };
 }
 
-/** All for an owner; a token sees what its own owner's session would with the token's role. */
+/** All for an owner; a token sees what a session of its owner with the token's role would see. */
 function visibleTo({ id, role, token }: Principal): SQL | undefined {
   return role === "owner" && token?.within === undefined ? undefined : eq(tokens.ownerId, id);
 }
 
-/** Whether the role is within what the caller may do. */
+/** Whether the role is within the caller's rights. */
 function mayActAs({ role, token }: Principal, wanted: AdminRole): boolean {
   const held = [role, token?.within].filter((one) => one !== undefined);
   return held.length > 0 && held.every((one) => includesRole(one, wanted));
 }
 
-/** A token that may be used from some networks makes none that may be used from others, and by itself one for the same. */
+/** A token limited to some networks makes no token for others; by default, it makes one for the same. */
 function networksFor(holder: TokenHolder, wanted: readonly string[]): readonly string[] {
   const own = "owner" in holder ? [] : (holder.token?.networks ?? []);
   if (wanted.length === 0) return own;
@@ -264,7 +265,7 @@ function networksFor(holder: TokenHolder, wanted: readonly string[]): readonly s
   throw new UamError("forbidden", sentence, { reason: "token.not_allowed" });
 }
 
-/** Against a removal or another role at the same time: whoever comes second sees what the first has done. */
+/** Guards against a simultaneous removal or role change: the second one sees the first one's change. */
 async function lockOwner(tx: Transaction, holder: TokenHolder): Promise<AdminRow> {
   const is = "owner" in holder ? eq(admins.username, holder.owner) : eq(admins.id, holder.id);
   const [owner] = await tx.select().from(admins).where(is).for("update");
