@@ -1,4 +1,4 @@
-/** Where webhooks may go: public addresses, and what the operator of the host allows besides. */
+/** Allowed destinations of webhooks: public addresses, and the networks that the host's operator allows besides. */
 
 import ipaddr from "ipaddr.js";
 import { UamError } from "../../shared/errors.ts";
@@ -10,8 +10,9 @@ import { hasControlCharacters } from "../../shared/text/text.ts";
 const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR("2000::/3");
 
 /**
- * The address, if a webhook may have it. Throws `invalid` for what is no https URL, for one with a name and password or a fragment,
- * for plain http where no network is allowed, and for a literal address that is not. A name is judged when it is resolved.
+ * Returns the address if a webhook may have it. Throws `invalid` for a text that is not an https URL, for a URL with a name and
+ * password or a fragment, for plain http if no network is allowed, and for a literal address that is not allowed. A name is judged
+ * when it is resolved.
  */
 export function requireWebhookUrl(text: string, networks: readonly string[]): string {
   if (text.length > MAX_WEBHOOK_URL) throw refusal(`url must have at most ${MAX_WEBHOOK_URL} characters`);
@@ -32,13 +33,15 @@ export function requireWebhookUrl(text: string, networks: readonly string[]): st
   return url.href;
 }
 
-/** The address that a URL names instead of a host's name. */
+/** The address in a URL that names one instead of a host's name. */
 export function literalOf({ hostname }: URL): string | undefined {
   const bare = hostname.replace(/^\[(.*)\]$/, "$1");
   return ipaddr.isValid(bare) ? bare : undefined;
 }
 
-/** Whether a webhook may go to that address: with TLS to every public one, and in any case to the networks allowed. */
+/**
+ * Whether a webhook may go to that address: with TLS to every public one, and without TLS too to the allowed networks.
+ */
 export function mayGoTo(
   address: string,
   { secure, networks }: { readonly secure: boolean; readonly networks: readonly string[] },
@@ -53,12 +56,15 @@ export function whyNot(address: string, secure: boolean): string {
     : `Without TLS (https) a webhook goes only where UAM_WEBHOOK_NETWORKS allows it, and that is not ${address}`;
 }
 
-/** What records and mails name a webhook by: its path and query may be secret. */
+/** The webhook's name in records and mails: its path and query may be secret. */
 export function originOf(url: string): string {
   return new URL(url).origin;
 }
 
-/** Everything that is set aside for some purpose is not: private, loopback, link-local, shared (CGNAT), multicast, mapped, NAT64, … */
+/**
+ * Addresses that are set aside for some purpose are not public: private, loopback, link-local, shared (CGNAT), multicast, mapped,
+ * NAT64, …
+ */
 function isPublic(text: string): boolean {
   if (!ipaddr.isValid(text)) return false;
   const address = ipaddr.parse(text);

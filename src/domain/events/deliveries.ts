@@ -1,4 +1,4 @@
-/** The log of deliveries to a webhook, and what is delivered by request: a ping, or something once more. */
+/** The log of deliveries to a webhook, and deliveries on request: a ping, or a repeated delivery. */
 
 import { and, count, desc, eq, lt, sql } from "drizzle-orm";
 import { UamError } from "../../shared/errors.ts";
@@ -44,13 +44,13 @@ export async function pageDeliveries(
   );
 }
 
-/** Asks the webhook, switched on or not, whether it answers, and logs what became of it. Throws `not_found`. */
+/** Sends a ping to the webhook, switched on or not, and logs the outcome. Throws `not_found`. */
 export async function pingWebhook(context: Context, send: SendMessage, webhookId: number): Promise<DeliveryRow> {
   return await deliver(context, send, { webhookId, message: pingOf(webhookId, context.clock.now()) });
 }
 
 /**
- * Delivers once more what was delivered or failed before, at once, whatever else the webhook waits for. Throws `not_found`, and
+ * Repeats a delivery that succeeded or failed before, at once, even if the webhook is waiting to retry. Throws `not_found`, and
  * `conflict` if the record is no longer in the log.
  */
 export async function redeliver(

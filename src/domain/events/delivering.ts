@@ -1,4 +1,4 @@
-/** Whoever takes a webhook away is answered only once nothing more is sent to it: both sides hold one lock in the database. */
+/** Removing a webhook is confirmed only once nothing more is sent to it: both sides hold one lock in the database. */
 
 import { eq, type SQL, sql } from "drizzle-orm";
 import type { Transaction } from "../../store/client.ts";
@@ -6,8 +6,8 @@ import { LOCKS } from "../../store/locks.ts";
 import { type WebhookRow, webhooks } from "../../store/schema-events.ts";
 
 /**
- * Does `work`, deliveries to the webhook, unless it was deleted, changed, or switched off since it was read; returns undefined then, and while
- * somebody is at it. The lock is of the connection that `lane` has, which waits for nothing here and may serve many webhooks at once.
+ * Does `work`, deliveries to the webhook, unless it was deleted, changed, or switched off since it was read, or is being changed; returns
+ * undefined then. The lock belongs to the connection of `lane`, which never waits here and may serve many webhooks at once.
  */
 export async function whileKept<T>(
   lane: Transaction,
@@ -20,7 +20,7 @@ export async function whileKept<T>(
   );
   if (row?.taken !== true) return undefined;
   try {
-    // A statement of its own, which sees what was committed before the lock was had.
+    // A statement of its own, so that it sees everything committed before the lock was taken.
     const [kept] = await lane.select().from(webhooks).where(eq(webhooks.id, id));
     if (kept?.generation !== generation || kept.status !== "active") return undefined;
     return await work();
@@ -30,8 +30,8 @@ export async function whileKept<T>(
 }
 
 /**
- * Waits until what is just being delivered to the webhook has ended, which takes no longer than a receiver may and some seconds; until the
- * transaction ends nothing more begins. Call it before the webhook's row is locked: others wait for that.
+ * Waits until a delivery to the webhook that is under way has ended, which takes a few seconds longer than a receiver may take at most; no
+ * other begins until the transaction ends. Call it before locking the webhook's row, because others wait for that.
  */
 export async function waitForDeliveries(tx: Transaction, id: number): Promise<void> {
   await tx.execute(sql`select pg_advisory_xact_lock(${LOCKS.delivery}, ${numberOf(id)})`);

@@ -1,4 +1,4 @@
-/** What is delivered to a webhook. */
+/** The message that is delivered to a webhook. */
 
 import { randomUUID } from "node:crypto";
 import { PING } from "../../shared/product/statuses.ts";
@@ -7,7 +7,7 @@ import { hex } from "../audit/seal.ts";
 
 /** An audit record, or a ping of the webhook. */
 export interface Message {
-  /** The same for each attempt to deliver this, and for each webhook; receivers know by it what they have already. */
+  /** The same for each attempt to deliver this, and for each webhook; receivers recognise repeated messages by it. */
   readonly id: string;
   readonly type: string;
   /** When what it tells of happened. */
@@ -15,13 +15,13 @@ export interface Message {
   readonly about: { readonly record: AuditRow } | { readonly webhookId: number };
 }
 
-/** Where a message goes, and what it is signed with. */
+/** The destination of a message, and the key that signs it. */
 export interface Receiver {
   readonly url: string;
   readonly secret: Uint8Array;
 }
 
-/** Delivers a message; resolves to the sentence that says why it was not taken, "" if it was. Never throws. */
+/** Delivers a message; resolves to a sentence that says why it was not accepted, "" if it was. Never throws. */
 export type SendMessage = (to: Receiver, message: Message) => Promise<string>;
 
 /** The message of a record. After a restore another record may have its number, but never its seal. */

@@ -1,4 +1,4 @@
-/** Webhooks by somebody over the API, who shows again who they are: what is sent outlives the session. */
+/** Changes to webhooks over the API. The caller confirms again who they are, because a webhook outlives the session. */
 
 import type { OwnSession } from "../auth/administrators/admin-password.ts";
 import { type Confirmation, confirmPerson } from "../auth/factors/step-up.ts";
@@ -23,7 +23,10 @@ export async function createOwnWebhook(
   return await createWebhook(context, wanted);
 }
 
-/** Asks only before another address: the rest sends nothing elsewhere. Throws as `confirmCaller` and `updateWebhook` do. */
+/**
+ * Asks for confirmation only before a new address: other changes send nothing elsewhere. Throws as `confirmCaller` and
+ * `updateWebhook` do.
+ */
 export async function updateOwnWebhook(
   context: Context,
   session: OwnSession,

@@ -1,4 +1,4 @@
-/** How far receivers have got: stored as it changes, and what becomes of one that takes nothing. */
+/** The progress of receivers: stored as it changes. A webhook that accepts nothing is switched off. */
 
 import { eq, sql } from "drizzle-orm";
 import { DAY, SECOND, shift } from "../../shared/time/clock.ts";
@@ -17,13 +17,13 @@ import { type Services, systemContext } from "../operation/context.ts";
 import { originOf } from "./address.ts";
 import { lockWebhook } from "./webhooks.ts";
 
-/** A webhook that takes nothing for this long is switched off. */
+/** A webhook that accepts nothing for this long is switched off. */
 export const PATIENCE = 3 * DAY;
 /** The wait after the first failure; it doubles with each, up to the longest. */
 const FIRST_WAIT = SECOND;
 export const LONGEST_WAIT = 600 * SECOND;
 
-/** What is known of a webhook's progress while it is being worked on. */
+/** The progress of a webhook that is being worked on. */
 export type Progress = Pick<
   WebhookRow,
   "id" | "generation" | "cursor" | "failures" | "failingSince" | "lastError" | "deliveredAt" | "dueAt"
@@ -62,8 +62,8 @@ export async function readWebhooks(db: Database): Promise<readonly WebhookRow[]>
 }
 
 /**
- * Stores attempts, and where they leave their webhooks; all of it or nothing. Of a webhook that was changed meanwhile only how far it
- * has got counts, of one that was deleted nothing.
+ * Stores attempts and the progress of their webhooks; all of it or nothing. For a webhook that was changed meanwhile only the
+ * position is stored, for a deleted one nothing.
  */
 export async function storeProgress(
   db: Database,
@@ -94,7 +94,10 @@ export async function storeProgress(
   });
 }
 
-/** Switches off a webhook that has taken nothing for so long, on record, and mails the owners; unless it was changed meanwhile. */
+/**
+ * Switches off a webhook that has accepted nothing for that long, on record, and mails the owners; unless it was changed
+ * meanwhile.
+ */
 export async function switchOff(services: Services, { id, generation }: Progress): Promise<void> {
   const context = systemContext(services);
   await audited(context, { action: "webhook.update", resourceId: String(id) }, async (op) => {
@@ -116,7 +119,7 @@ export async function switchOff(services: Services, { id, generation }: Progress
   });
 }
 
-/** How far the stream to that target has got; a new one has got nowhere. */
+/** The position of the stream to that target; a new one begins at 0. */
 export async function openStream(db: Database, target: string): Promise<AuditStreamRow> {
   await db.insert(auditStreams).values({ target, cursor: 0 }).onConflictDoNothing();
   const [row] = await db.select().from(auditStreams).where(eq(auditStreams.target, target));

@@ -8,7 +8,7 @@ import type { Context } from "../operation/context.ts";
 import { originOf } from "./address.ts";
 import { readHead } from "./head.ts";
 
-/** One that takes nothing for this long is a problem that somebody has to look at. */
+/** A receiver that accepts nothing for this long is a problem that somebody has to look at. */
 const LONG_AWAY = HOUR;
 
 /** How a receiver is doing. */
@@ -26,7 +26,10 @@ export interface ReceiverState {
   readonly deliveredAt: Date | null;
 }
 
-/** The stream that the configuration names; undefined without one. Before the service first began it, all records are ahead. */
+/**
+ * The stream that the configuration names; undefined without one. Until the service first starts it, all records count as
+ * outstanding.
+ */
 export async function readStream({ db, policy }: Pick<Context, "db" | "policy">): Promise<ReceiverState | undefined> {
   const { auditStream: target } = policy;
   if (target === undefined) return undefined;
@@ -55,7 +58,7 @@ export async function readReceivers(services: {
   ];
 }
 
-/** Those that should take records, and have taken none for an hour. */
+/** Receivers that should accept records, and have accepted none for an hour. */
 export async function longAway(
   services: Pick<Context, "db" | "policy" | "clock">,
 ): Promise<readonly (ReceiverState & { readonly failingSince: Date })[]> {

@@ -1,4 +1,4 @@
-/** Webhooks: where audit records are delivered to over HTTP. */
+/** Webhooks: the addresses to which audit records are delivered over HTTP. */
 
 import { randomBytes } from "node:crypto";
 import { asc, count, eq, inArray, sql } from "drizzle-orm";
@@ -21,10 +21,10 @@ const SALT_BYTES = 16;
 
 /** A webhook as lists show it. */
 export interface WebhookEntry extends Omit<WebhookRow, "salt" | "actions" | "madeById"> {
-  /** Whether who made it is an administrator no more. */
+  /** Whether its author is no longer an administrator. */
   readonly isMakerRemoved: boolean;
   readonly actions: readonly AuditAction[];
-  /** Audit records that it has not been told of yet, whether or not it is to be. */
+  /** Audit records after its position, including those that it does not receive. */
   readonly lag: number;
 }
 
@@ -34,22 +34,22 @@ export interface NewWebhook {
   readonly actions: readonly AuditAction[];
 }
 
-/** What can be changed; what is left out stays. */
+/** The fields that can be changed; absent ones stay. */
 export interface WebhookChanges {
   readonly url?: string | undefined;
   readonly actions?: readonly AuditAction[] | undefined;
   readonly status?: (typeof WEBHOOK_STATUSES)[number] | undefined;
 }
 
-/** A new webhook; `secret` is stored nowhere, so this is the only time that it is there. */
+/** A new webhook; `secret` is stored nowhere, so it is shown only this once. */
 export interface MadeWebhook {
   readonly entry: WebhookEntry;
   readonly secret: string;
 }
 
 /**
- * Makes a webhook, which is told of every record from that of its own creation on. Throws `invalid` for an address that it cannot
- * have, and `conflict` for one too many.
+ * Makes a webhook, which receives every record from that of its own creation on. Throws `invalid` for an address that it cannot
+ * have, and `conflict` for one webhook too many.
  */
 export async function createWebhook(context: Context, wanted: NewWebhook): Promise<MadeWebhook> {
   return await audited(context, { action: "webhook.create" }, async (op) => {
@@ -95,8 +95,8 @@ export async function pageWebhooks(
 }
 
 /**
- * Changes a webhook. Another address, or being switched on, makes it start afresh where it had got to: at once, whatever failed
- * before. Once this returns, nothing more is sent to an address that it had, or while it is off. Throws `not_found`, and `invalid` for an address that it cannot have.
+ * Changes a webhook. With another address, or once switched on, it continues from its position at once, without the waits of earlier failures. Once this
+ * returns, nothing more is sent to its former address, or while it is off. Throws `not_found`, and `invalid` for an address that it cannot have.
  */
 export async function updateWebhook(context: Context, id: number, changes: WebhookChanges): Promise<WebhookEntry> {
   return await audited(context, { action: "webhook.update", resourceId: String(id) }, async (op) => {
@@ -130,7 +130,7 @@ export async function updateWebhook(context: Context, id: number, changes: Webho
   });
 }
 
-/** What holds before anything was tried. */
+/** The progress before the first attempt. */
 const AFRESH = { failures: 0, failingSince: null, lastError: "", dueAt: null } as const;
 
 /** Deletes a webhook with its log of deliveries; once this returns nothing more is sent to it. Throws `not_found`. */
@@ -149,18 +149,18 @@ export async function getWebhook(db: Database | Transaction, id: number): Promis
   return row ?? missing(id);
 }
 
-/** The webhook, which nobody else changes until the transaction ends; throws `not_found`. */
+/** The webhook, locked until the transaction ends; throws `not_found`. */
 export async function lockWebhook(tx: Transaction, id: number): Promise<WebhookRow> {
   const [row] = await tx.select().from(webhooks).where(eq(webhooks.id, id)).for("update");
   return row ?? missing(id);
 }
 
-/** What deliveries to the webhook are signed with. */
+/** The secret that signs deliveries to the webhook. */
 export function secretOf(seal: Seal, { salt }: Pick<WebhookRow, "salt">): Uint8Array {
   return seal.webhookSecret(salt);
 }
 
-/** The actions that a webhook is told of; undefined for all. */
+/** The actions that a webhook receives; undefined for all. */
 export function actionsOf({ actions }: Pick<WebhookRow, "actions">): ReadonlySet<string> | undefined {
   return actions === "" ? undefined : new Set(actions.split(" "));
 }
@@ -206,7 +206,7 @@ function shownActions(stored: string): string {
   return stored === "" ? "all" : stored;
 }
 
-/** Those who make one at the same time wait for each other. */
+/** Simultaneous creations wait for each other. */
 async function requireRoom(tx: Transaction): Promise<void> {
   await tx.execute(sql`lock table ${webhooks} in share row exclusive mode`);
   const [row] = await tx.select({ total: count() }).from(webhooks);
