@@ -10,13 +10,13 @@ import { hasRemoteHosts } from "../accounts/remote.ts";
 import { audited } from "../operation/audited.ts";
 import { type Services, systemContext } from "../operation/context.ts";
 
-/** What is known of a change on the remote hosts that had the account. */
+/** The state of a change on the remote hosts that had the account. */
 export interface Confirmation {
   readonly total: number;
   readonly confirmed: number;
-  /** Names of those that have not confirmed, at most MAX_NAMES. */
+  /** Names of the hosts that have not confirmed, at most MAX_NAMES. */
   readonly pending: readonly string[];
-  /** From then on it is true on every host; null where a host without a lease has not confirmed it. */
+  /** From then on it is true on every host; null if a host without a lease has not confirmed it. */
   readonly effectiveBy: Date | null;
 }
 
@@ -42,7 +42,7 @@ export async function awaitHosts(services: Services, userId: number): Promise<Co
   try {
     return await wait(services, userId);
   } catch (error) {
-    // The change is made, whatever can be said about it.
+    // The change is made even if the hosts' answers cannot be read.
     services.log.error("what the hosts made of a change is not known yet", { userId, error });
     return undefined;
   }
@@ -60,7 +60,7 @@ async function wait(services: Services, userId: number): Promise<Confirmation | 
   const known = await readChange(services, change.recordId);
   if (known === undefined) return undefined;
   const began = performance.now();
-  // Of each host, its lease as it was right after the commit: a later one came with the change.
+  // The leases of the hosts right after the commit: a later lease comes with the change.
   const leases = new Map((await pendingOf(services, known)).map((one) => [one.name, one.leaseUntil]));
   await storeEnd(services, known, [...leases.values()]);
   let slowest = [...leases.keys()][0] ?? "";
@@ -85,7 +85,9 @@ async function wait(services: Services, userId: number): Promise<Confirmation | 
   };
 }
 
-/** Records what became of every change that all hosts have confirmed, or whose last lease has ended; run it each minute. */
+/**
+ * Records the outcome of every change that all hosts have confirmed, or that outlived the last lease; run it each minute.
+ */
 export async function settleChanges(services: Services): Promise<void> {
   if (!(await hasRemoteHosts(services))) return;
   await sweepRemoved(services);
@@ -101,7 +103,7 @@ export async function settleChanges(services: Services): Promise<void> {
   }
 }
 
-/** Forgets what hosts had to remove and have removed. */
+/** Deletes entries of hosts that have removed the account. */
 async function sweepRemoved({ db }: Services): Promise<void> {
   await db.execute(sql`update removed_accounts set record_id = (select id from audit_head) where record_id = 0`);
   const left = sql`array(select h.id from unnest(r.hosts) as x(id) join hosts h on h.id = x.id
@@ -152,8 +154,8 @@ async function pendingOf(
 }
 
 /**
- * Fixes from when on the change is true everywhere: whoever computes it first. Later it comes only nearer, where a host that has not confirmed
- * it says that its lease was shortened: what it is granted after that comes with the change.
+ * Stores the time from which the change is true everywhere; the first to compute it wins. After that it only moves earlier, when a host that
+ * has not confirmed the change reports a shortened lease: a lease granted later comes with the change.
  */
 async function storeEnd(
   services: Services,
@@ -162,7 +164,7 @@ async function storeEnd(
 ): Promise<Date> {
   const end = latest(leases, services.clock.now());
   if (effectiveBy !== null && effectiveBy <= end) return effectiveBy;
-  // One that was forgotten may be open until then, and nothing is known of it any more.
+  // A forgotten host may be open until then, and nothing more can be learned about it.
   const isForgotten = sql`exists (select 1 from unnest(${fleetChanges.hosts}) as x(id) where not exists (select 1 from hosts h where h.id = x.id))`;
   const nearer = sql`least(${fleetChanges.effectiveBy}, ${end.toISOString()}::timestamptz)`;
   const [row] = await services.db
@@ -183,7 +185,7 @@ function asEnd(end: Date): Date | null {
   return isForever(end) ? null : end;
 }
 
-/** One record for each change, whoever finds first that it is over. */
+/** Writes one record for each change, even if several instances find that it is over. */
 async function settle(
   services: Services,
   change: Change,

@@ -3,7 +3,7 @@
 import type { ServerKey } from "../../protocol/host.ts";
 import { hostAccountOf } from "../../shared/text/account-name.ts";
 
-/** Where sshd answers, as ssh is told it: a name or an address without brackets. */
+/** The address of sshd for ssh: a name or an address without brackets. */
 export interface SshSite {
   readonly host: string;
   readonly port: number;

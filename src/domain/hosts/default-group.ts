@@ -7,10 +7,10 @@ import { settings } from "../../store/schema.ts";
 import { type HostGroupRow, hostGroups } from "../../store/schema-fleet.ts";
 import type { Operation } from "../operation/context.ts";
 
-/** Its key among the settings; no duration, so that it is read and changed with the groups and not with those. */
+/** Its key among the settings; not a duration, so it is read and changed with the groups. */
 export const DEFAULT_GROUP = "policy.default_group";
 
-/** The group that new users get; until one is set, the first that there was, which the migration made. */
+/** The group that new users get; until one is set, the oldest, which the migration made. */
 export async function findDefaultGroup(db: Database | Transaction): Promise<HostGroupRow> {
   const [row] = await db
     .select()

@@ -9,7 +9,10 @@ import { type HostGroupRow, type HostRow, hostGroups, hosts } from "../../store/
 /** A host or a group: by id, as the API names it, or by name. */
 export type Ref = number | string;
 
-/** Lets nobody else change hosts, groups or grants until the transaction ends: what is computed from them then holds. */
+/**
+ * Keeps everybody else from changing hosts, groups or grants until the transaction ends, so that results computed from
+ * them hold.
+ */
 export async function lockFleet(tx: Transaction): Promise<void> {
   await tx.execute(sql`select pg_advisory_xact_lock(${LOCKS.fleet})`);
 }
@@ -32,7 +35,7 @@ export async function requireGroup(db: Database | Transaction, ref: Ref): Promis
   return row ?? missing("host_group", ref);
 }
 
-/** The hosts of these names, in the order of their ids. Throws `invalid`, naming the first that there is not. */
+/** The hosts of these names, in the order of their ids. Throws `invalid`, naming the first unknown one. */
 export async function namedHosts(db: Database | Transaction, names: readonly string[]): Promise<readonly HostRow[]> {
   if (names.length === 0) return [];
   const rows = await db
@@ -57,7 +60,7 @@ export async function namedGroups(
   return requireAll("host_group", names, rows);
 }
 
-/** What programs are told. */
+/** The reasons for programs. */
 const MISSING = { host: "host.missing", host_group: "host_group.missing" } as const;
 
 function requireAll<Row extends { readonly name: string }>(

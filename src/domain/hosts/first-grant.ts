@@ -4,7 +4,7 @@ import { sql } from "drizzle-orm";
 import { LOCAL_HOST } from "../../store/schema.ts";
 import type { Operation } from "../operation/context.ts";
 
-/** Gives the user the default group: the one that is set, or else the first that there was. Returns whether the service's own host is in it. */
+/** Gives the user the default group: the one that is set, or else the oldest. Returns whether the service's own host is in it. */
 export async function grantDefaultGroup({ tx, context }: Operation, userId: number): Promise<boolean> {
   const [row] = await tx.execute<{ local: boolean }>(sql`
     insert into grants (user_id, group_id, created_at)

@@ -25,14 +25,14 @@ export interface WantedHosts {
 }
 
 /**
- * Gives a user exactly these hosts and groups, and answers where they have an account then. On the service's own host an account that is
- * given is there when this returns, or nothing is changed; one that is taken is gone, or owed: then this throws `internal`. Throws
- * `not_found` for the user, `invalid` for a name that there is not, and `conflict` for none at all, a host that is being retired, and
- * what `giveLocalAccount` refuses.
+ * Gives a user exactly these hosts and groups, and returns the hosts where they then have an account. On the service's own host, an
+ * added account is there when this returns, or nothing is changed; a removed account is gone, or its removal is owed: then this throws
+ * `internal`. Throws `not_found` for the user, `invalid` for an unknown name, and `conflict` for an empty list, a host that is being
+ * retired, and as `giveLocalAccount` does.
  */
 export async function setUserHosts(context: Context, userId: number, wanted: WantedHosts): Promise<GivenHosts> {
   const { leaving, tookRemote } = await changeGrants(context, userId, wanted);
-  // Once it is stored that the user has no account there: so nothing opens it again meanwhile, and a crash loses nothing.
+  // After storing that the user has no account there: so nothing opens it again meanwhile, and a crash loses nothing.
   if (leaving !== undefined) await removeLocalAccount(onward(context), { userId, note: leaving });
   const taken = tookRemote ? await awaitHosts(context, userId) : undefined;
   const { db } = context;
@@ -44,12 +44,12 @@ export async function setUserHosts(context: Context, userId: number, wanted: Wan
 export interface GivenHosts {
   readonly given: WantedHosts;
   readonly places: readonly UserHost[];
-  /** What is known of the remote hosts that were taken, if any were. */
+  /** The state on the remote hosts that were removed, if any were. */
   readonly taken: Confirmation | undefined;
 }
 
 interface Changed {
-  /** The note of the account on the service's own host that is to be removed, if it is. */
+  /** The note of the account to remove from the service's own host, if any. */
   readonly leaving: number | undefined;
   readonly tookRemote: boolean;
 }
@@ -108,7 +108,7 @@ interface Named {
   readonly names: readonly string[];
 }
 
-/** What giving a user these hosts comes to. */
+/** The effect of giving a user these hosts. */
 export interface PlannedHosts {
   readonly before: WantedHosts;
   readonly hosts: Named;
@@ -117,7 +117,7 @@ export interface PlannedHosts {
   readonly gaining: readonly number[];
 }
 
-/** Checks which hosts a user is to have, and says what changes; throws what `setUserHosts` does. */
+/** Checks the wanted hosts of a user, and returns the changes; throws as `setUserHosts` does. */
 export async function planHosts(
   db: Database | Transaction,
   userId: number,

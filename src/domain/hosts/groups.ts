@@ -1,4 +1,4 @@
-/** Groups of hosts: whoever is given one has an account on each of its hosts. */
+/** Groups of hosts: a user with a grant for a group has an account on each of its hosts. */
 
 import { and, asc, eq, inArray, sql } from "drizzle-orm";
 import { UamError } from "../../shared/errors.ts";
@@ -31,9 +31,9 @@ export interface NewGroup {
   readonly lease?: string | null | undefined;
 }
 
-/** What is to change of a group; what is absent stays. */
+/** The changes to a group; absent fields stay. */
 export interface GroupChanges extends Partial<NewGroup> {
-  /** True makes it the group that new users get; only another group can take that from it. */
+  /** True makes it the group that new users get; it stays that until another group is. */
   readonly isDefault?: boolean | undefined;
   /** Hosts that join and leave, instead of `hosts`: so that two changes at once do not undo each other. */
   readonly add?: readonly string[] | undefined;
@@ -70,8 +70,8 @@ export async function createGroup(context: Context, wanted: NewGroup): Promise<H
 }
 
 /**
- * Changes a group. Its users get an account on each host that is added, and lose it where a host goes and no other grant has it.
- * Throws `not_found`, `invalid`, and `conflict` for a name that is taken, a host that is being retired, and what `keepLocal` refuses.
+ * Changes a group. Its users get an account on each added host, and lose it on each removed host unless another grant has it. Throws
+ * `not_found`, `invalid`, and `conflict` for a name that is taken, a host that is being retired, and as `keepLocal` does.
  */
 export async function updateGroup(context: Context, ref: Ref, changes: GroupChanges): Promise<HostGroup> {
   const entry = { action: "host_group.update", resourceId: typeof ref === "number" ? String(ref) : "" } as const;
@@ -111,7 +111,7 @@ export async function deleteGroup(context: Context, ref: Ref): Promise<void> {
   const entry = { action: "host_group.delete", resourceId: typeof ref === "number" ? String(ref) : "" } as const;
   await audited(context, entry, async (op) => {
     await lockFleet(op.tx);
-    // Whoever is just being given the group, or made with it, waits for this, and then finds it gone.
+    // Transactions that grant the group, or create a user in it, wait for this lock, and then find the group gone.
     const [locked] = await op.tx
       .select()
       .from(hostGroups)
@@ -137,7 +137,7 @@ export function requireUnused({ row: { name }, users, isDefault }: HostGroup): v
   throw new UamError("conflict", sentence, { reason: "host_group.used" });
 }
 
-/** What a change of a group comes to. */
+/** The effect of changing a group. */
 export interface PlannedGroup {
   readonly name: string;
   readonly leaseMs: number | null;
@@ -148,7 +148,7 @@ export interface PlannedGroup {
   readonly gaining: readonly number[];
 }
 
-/** Checks a change of a group, and says what it would come to; throws what `updateGroup` does. */
+/** Checks a change of a group, and returns its effect; throws as `updateGroup` does. */
 export async function planGroup(
   db: Database | Transaction,
   group: HostGroupRow,

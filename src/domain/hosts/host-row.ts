@@ -1,4 +1,4 @@
-/** What is stored about a host, as far as its agent's requests need it. */
+/** The stored fields of a host that its agent's requests need. */
 
 import { sql } from "drizzle-orm";
 import type { Cursor } from "../../protocol/fleet.ts";
@@ -14,20 +14,20 @@ export interface AdmittedHost {
   /** In force, in milliseconds; 0 for none at all. */
   readonly lease: number;
   readonly leaseEnds: HostRow["leaseEnds"];
-  /** Whether the agent knew another history, and nobody has accepted the present one yet. */
+  /** Whether the agent knew another history, and nobody has accepted the current one yet. */
   readonly diverged: boolean;
   readonly appliedId: number;
   /** Whether it reported problems that are stored. */
   readonly hasProblems: boolean;
   /** Ids of its locks that are recorded. */
   readonly recordedLocks: readonly string[];
-  /** What the request said to be applied, where that was stored with it. */
+  /** The position that the request reported as applied, if it was stored with the request. */
   readonly applied?: Cursor | undefined;
   /** Which of NEWER_KEY_TYPES its agent's program can read, as the request says. */
   readonly reads?: readonly string[] | undefined;
 }
 
-/** What the lease of a host is, in SQL about `hosts` as h; see `leaseInForce`. */
+/** The lease of a host, in SQL about `hosts` as h; see `leaseInForce`. */
 export const LEASE = sql`coalesce(h.lease_ms, (select coalesce(min(nullif(g.lease_ms, 0)), min(g.lease_ms)) from host_groups g
   join host_group_members m on m.group_id = g.id where m.host_id = h.id), ${DEFAULT_LEASE}::bigint)`;
 

@@ -1,4 +1,4 @@
-/** Hosts: what is known of them, and what owners change of them. */
+/** Hosts: their details, and the changes that owners make. */
 
 import { and, asc, count, desc, eq, exists, type SQL, sql } from "drizzle-orm";
 import { UamError } from "../../shared/errors.ts";
@@ -19,7 +19,7 @@ export interface HostEntry {
   readonly row: HostRow;
   /** Names of its groups. */
   readonly groups: readonly string[];
-  /** The one in force, in milliseconds; 0 for none at all. */
+  /** The lease in force, in milliseconds; 0 for none at all. */
   readonly lease: number;
   readonly problems: number;
 }
@@ -38,12 +38,12 @@ export interface HostFilter {
   readonly status?: HostRow["status"] | undefined;
 }
 
-/** What is to change of a host; what is absent stays. */
+/** The changes to a host; absent fields stay. */
 export interface HostChanges {
   readonly name?: string | undefined;
   /** As a text; null for as its groups say. */
   readonly lease?: string | null | undefined;
-  /** What ends with the lease: logins alone, or sessions that are open, too. */
+  /** The access that ends with the lease: logins alone, or open sessions too. */
   readonly leaseEnds?: HostRow["leaseEnds"] | undefined;
 }
 
@@ -115,8 +115,8 @@ export async function updateHost(context: Context, ref: Ref, changes: HostChange
 }
 
 /**
- * Shuts the host as a whole: its agent lets nobody in from when it learns of it, at the latest when its lease ends. Throws `not_found`, and
- * `conflict` for the service's own host and one that is being retired. One that is locked stays so.
+ * Shuts the host as a whole: its agent lets nobody in once it learns of it, at the latest when its lease ends. Throws `not_found`, and
+ * `conflict` for the service's own host and one that is being retired. A locked host stays locked.
  */
 export async function lockHost(context: Context, ref: Ref): Promise<HostDetail> {
   return await changeHost(context, "host.lock", ref, async (tx, host) => {
@@ -129,9 +129,9 @@ export async function lockHost(context: Context, ref: Ref): Promise<HostDetail> 
 }
 
 /**
- * Opens a locked host again, with what is stored by then. What is known of its agent's counter is forgotten, so that one whose disk was
- * set back can go on; a nonce from before is refused from now on, so that nothing that was sent before can be sent again. A copy
- * of the agent's key is found at its first use once more. Throws as `lockHost` does.
+ * Opens a locked host again, with the current stored state. Forgets the counter of its agent, so that a host with a disk that was set
+ * back can go on; nonces from before are refused from now on, so that no earlier request can be sent again. A copy of the agent's key
+ * is found again at its first use. Throws as `lockHost` does.
  */
 export async function unlockHost(context: Context, ref: Ref): Promise<HostDetail> {
   return await changeHost(context, "host.unlock", ref, async (tx, host) => {
@@ -154,7 +154,9 @@ type Change = (
   host: HostRow,
 ) => Promise<Readonly<Record<string, string | number | boolean | null>> | undefined>;
 
-/** An operation on one host under its row lock; what the change returns is recorded, and undefined says that there was nothing to do. */
+/**
+ * An operation on one host under its row lock. The change returns the detail to record; undefined means that there was nothing to do.
+ */
 async function changeHost(
   context: Context,
   action: "host.update" | "host.lock" | "host.unlock",

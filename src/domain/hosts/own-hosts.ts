@@ -14,7 +14,7 @@ export interface OwnHost {
   readonly name: string;
   readonly account: string;
   readonly state: PlaceState;
-  /** Undefined where the host has not said where its sshd answers. */
+  /** Undefined if the host has not reported the address of its sshd. */
   readonly site: SshSite | undefined;
   /** None where they are not known. */
   readonly serverKeys: readonly ServerKey[];
@@ -37,14 +37,14 @@ export async function listOwnHosts(context: Context, userId: number): Promise<re
 }
 
 /**
- * Where the host's sshd answers. The agent says so, and people paste it into a shell: anything but a name or an address counts as
- * nothing said.
+ * The address of the host's sshd. The agent reports it, and people paste it into a shell: anything but a name or an address
+ * counts as missing.
  */
 export function siteOf({ sshHost: host, sshPort: port }: Pick<HostRow, "sshHost" | "sshPort">): SshSite | undefined {
   return /^[A-Za-z0-9:][A-Za-z0-9._:%-]{0,252}$/.test(host) ? { host, port } : undefined;
 }
 
-/** The host keys that the agent has told, without what is none. */
+/** The host keys that the agent has reported, without malformed ones. */
 export function serverKeysOf({ hostKeys }: Pick<HostRow, "hostKeys">): readonly ServerKey[] {
   const told = JSON.parse(hostKeys) as readonly ServerKey[];
   return told.filter(

@@ -1,6 +1,6 @@
 /**
- * Who has an account where: the union of a user's grants. It is computed and never stored; what is stored is what an agent has to
- * remove, since nothing else would remember that a host had the account.
+ * Which user has an account on which host: the union of a user's grants. It is computed and never stored. Only the accounts that
+ * an agent has to remove are stored, since nothing else would remember that a host had the account.
  */
 
 import { inArray, type SQL, sql } from "drizzle-orm";
@@ -42,7 +42,7 @@ export async function countAccounts(
 /** How many accounts a sentence names. */
 const MOST_NAMED = 20;
 
-/** The accounts of a host by name, as a clause; "" for none. Of many the first, and how many more there are. */
+/** The accounts of a host by name, as a clause; "" for none. Names the first of many, and how many more there are. */
 export async function namedAccounts(db: Database | Transaction, hostId: number): Promise<string> {
   const rows = await db.execute<{ username: string; total: number }>(sql`
     select u.username, count(*) over ()::int as total from ${PLACES} p join users u on u.id = p.user_id
@@ -51,9 +51,9 @@ export async function namedAccounts(db: Database | Transaction, hostId: number):
   return rows.map(({ username }) => hostAccountOf(username)).join(", ") + (more > 0 ? ` and ${more} more` : "");
 }
 
-/** What a change of grants or of a group's hosts is about. */
+/** The users and hosts that a change of grants or of a group's hosts affects. */
 export interface Scope {
-  /** The users whose hosts may change. */
+  /** The users that may gain or lose hosts. */
   readonly userIds: readonly number[];
   /** The hosts that they may lose. */
   readonly losing: readonly number[];
@@ -62,8 +62,8 @@ export interface Scope {
 }
 
 /**
- * Makes a change of grants or of a group's hosts, under `lockFleet`, and stores what it means for the accounts on remote hosts: one that
- * a user loses has to remove the account, one that a user gets again no longer has to.
+ * Makes a change of grants or of a group's hosts, under `lockFleet`, and stores its effect on remote hosts: a host that a user loses has
+ * to remove the account, a host that a user gets again no longer has to.
  */
 export async function movePlaces(
   { tx, context, onRecorded }: Operation,
@@ -72,14 +72,14 @@ export async function movePlaces(
 ): Promise<void> {
   await change();
   const lost = losing.filter((id) => id !== LOCAL_HOST);
-  // With the number of the record that tells of it: a later one would be waited for, although nothing of it concerns the host.
+  // With the number of the record of this change: hosts would wait for a later one, although it does not concern them.
   if (lost.length > 0) onRecorded((record) => noteRemoved(tx, { userIds, lost, now: context.clock.now(), record }));
   if (gaining.length > 0) await forgetRegained(tx, userIds);
 }
 
 /**
- * Makes a change of a group's hosts. Throws `conflict` where it would give or take an account on the service's own host: that takes time
- * for each user, and may fail for one, so that it is done user by user.
+ * Makes a change of a group's hosts. Throws `conflict` if it would give or take an account on the service's own host: that takes time
+ * for each user, and may fail for one, so it is done user by user.
  */
 export async function keepLocal({ tx }: Operation, scope: Scope, change: () => Promise<void>): Promise<void> {
   if (!concernsLocal(scope)) return await change();
@@ -88,12 +88,15 @@ export async function keepLocal({ tx }: Operation, scope: Scope, change: () => P
   if ((await localUsers(tx, scope.userIds)) !== before) throw localMove();
 }
 
-/** Waits for whoever is being created, and makes others wait: they read the hosts of their group, which are about to change. */
+/**
+ * Waits for users that are being created, and makes further ones wait: they read the hosts of their group, which are about to
+ * change.
+ */
 export async function lockGrants(tx: Transaction): Promise<void> {
   await tx.execute(sql`lock table grants in share row exclusive mode`);
 }
 
-/** Whether the service's own host is among what may be lost or got. */
+/** Whether the service's own host is among the hosts that users may lose or get. */
 export function concernsLocal({ losing, gaining }: Pick<Scope, "losing" | "gaining">): boolean {
   return losing.includes(LOCAL_HOST) || gaining.includes(LOCAL_HOST);
 }
@@ -115,7 +118,7 @@ export async function usersOfGroup(tx: Database | Transaction, groupId: number):
   return rows.map(({ id }) => id);
 }
 
-/** Forgets that the host has anything to remove: it is gone. */
+/** Deletes the host's outstanding removals: the host is gone. */
 export async function forgetRemovals(tx: Transaction, hostId: number): Promise<void> {
   await tx.execute(
     sql`update removed_accounts set hosts = array_remove(hosts, ${hostId}::int) where ${hostId}::int = any(hosts)`,
@@ -131,7 +134,7 @@ async function localUsers(tx: Transaction, userIds: readonly number[]): Promise<
   return rows[0]?.ids ?? "";
 }
 
-/** One row for each user, with the hosts of `lost` that they have no more. */
+/** One row for each user, with the hosts of `lost` that they no longer have. */
 async function noteRemoved(
   tx: Transaction,
   {
@@ -157,7 +160,7 @@ async function noteRemoved(
     group by u.id, a.uid`);
 }
 
-/** An account that is to be there again is not to be removed. Only the one of that uid: a deleted user's may have had the name. */
+/** An account that is wanted again must not be removed. Only the one of that uid: a deleted user's may have had the name. */
 async function forgetRegained(tx: Transaction, userIds: readonly number[]): Promise<void> {
   if (userIds.length === 0) return;
   await tx.execute(sql`

@@ -1,5 +1,5 @@
 /**
- * What a change of hosts, groups or a user's hosts would do. Each has the refusals of the operation itself, reads without locks,
+ * Previews of changes to hosts, groups or a user's hosts. Each makes the refusals of the operation itself, reads without locks,
  * changes nothing and records nothing.
  */
 
@@ -20,15 +20,15 @@ import { type GroupChanges, getGroup, membersOf, planGroup, requireJoinable, req
 import { groupLeasesOf } from "./leases.ts";
 import { localMove, PLACES, usersOfGroup } from "./placements.ts";
 
-/** A preview, with how many accounts it is about. */
+/** A preview, with the number of accounts it affects. */
 export interface FleetPreview extends Preview {
   readonly accounts: Accounts;
 }
 
 interface Accounts {
-  /** That people can log in to then, and could not before. */
+  /** Accounts that people can then log in to, and could not before. */
   readonly opened: number;
-  /** That are made, and stay shut: their users are disabled or expired. */
+  /** Accounts that are made, and stay shut: their users are disabled or expired. */
   readonly shut: number;
   /** That are removed, with their homes. */
   readonly removed: number;
@@ -39,7 +39,7 @@ export const NO_ACCOUNTS: Accounts = { opened: 0, shut: 0, removed: 0 };
 /** Names in a sentence. */
 const MOST = 10;
 
-/** What `setUserHosts` would do. */
+/** Previews `setUserHosts`. */
 export async function previewUserHosts(context: Context, userId: number, wanted: WantedHosts): Promise<FleetPreview> {
   const { db, clock } = context;
   const user = await requireUser(db, userId);
@@ -68,7 +68,7 @@ export async function previewUserHosts(context: Context, userId: number, wanted:
   };
 }
 
-/** What changes on the service's own host. */
+/** The changes on the service's own host. */
 async function plannedOnOwnHost(
   { db, clock, host }: Context,
   user: User,
@@ -84,7 +84,7 @@ async function plannedOnOwnHost(
   });
 }
 
-/** What `updateGroup` would do. */
+/** Previews `updateGroup`. */
 export async function previewGroup(context: Context, ref: Ref, changes: GroupChanges): Promise<FleetPreview> {
   const { db } = context;
   const group = await requireGroup(db, ref);
@@ -108,7 +108,7 @@ export async function previewGroup(context: Context, ref: Ref, changes: GroupCha
   };
 }
 
-/** What `deleteGroup` would do. */
+/** Previews `deleteGroup`. */
 export async function previewGroupDelete(context: Context, ref: Ref): Promise<FleetPreview> {
   const group = await getGroup(context, ref);
   requireUnused(group);
@@ -119,7 +119,7 @@ export async function previewGroupDelete(context: Context, ref: Ref): Promise<Fl
   return { effects, host: [], accounts: NO_ACCOUNTS };
 }
 
-/** What adding the host to the group would do. */
+/** Previews adding the host to the group. */
 export async function previewJoin(context: Context, ref: Ref, groupRef: Ref): Promise<FleetPreview> {
   const { db } = context;
   const host = await requireHost(db, ref);
@@ -164,7 +164,7 @@ async function openingOn(
   return new Map(rows.map(({ id, opened, shut }) => [Number(id), { opened, shut }]));
 }
 
-/** How many of the group's users have each of its hosts by nothing but the group. */
+/** How many of the group's users have each of its hosts only by the group. */
 async function removingFrom(
   db: Database | Transaction,
   groupId: number,
@@ -180,7 +180,7 @@ async function removingFrom(
   return new Map(rows.map(({ id, removed }) => [Number(id), removed]));
 }
 
-/** What `keepLocal` would refuse of a change to a group's hosts. */
+/** Makes the refusals of `keepLocal` for a change to a group's hosts. */
 async function refuseLocalOfGroup(
   db: Database,
   groupId: number,

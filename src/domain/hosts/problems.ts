@@ -1,4 +1,4 @@
-/** What is wrong with hosts: what their agents say, and what the service sees of them. */
+/** Problems of hosts: those that their agents report, and those that the service sees. */
 
 import { and, asc, count, desc, eq, gte, inArray, lt, ne, or } from "drizzle-orm";
 import type { HOST_PROBLEM_KINDS } from "../../protocol/fleet.ts";
@@ -15,26 +15,26 @@ import { leasesOf } from "./leases.ts";
 export interface HostProblem {
   readonly hostId: number;
   readonly host: string;
-  /** The host account; "" where it is about the host. */
+  /** The host account; "" for a problem of the host. */
   readonly account: string;
   readonly kind: (typeof HOST_PROBLEM_KINDS)[number];
   readonly text: string;
   readonly since: Date;
 }
 
-/** What differed is shown for this long. */
+/** Reported differences are shown for this long. */
 const DRIFT_SHOWN = DAY;
-/** A clock that is off by more is worth knowing, and one that is off by more than that is wrong. */
+/** A clock that is off by more than the first is worth knowing, by more than the second is wrong. */
 const CLOCK_FINDING = 2 * SECOND;
 const CLOCK_PROBLEM = MINUTE;
 
 /** A host counts as silent once this part of its lease has passed without a sign of it. */
 export const SILENT_PART = 4;
 
-/** What is seen by, beside the stored rows. */
+/** The inputs beside the stored rows. */
 export interface Sight {
   readonly now: Date;
-  /** Since when the service has been running: before, nobody could be heard. Undefined where that is not known. */
+  /** Since when the service has been running: before, it could not hear from anybody. Undefined if unknown. */
   readonly startedAt?: Date | undefined;
 }
 
@@ -52,12 +52,12 @@ export function isSilent(host: HostRow, lease: number, { now, startedAt }: Sight
   return now.getTime() - silentSince(host, startedAt).getTime() >= (lease || DEFAULT_LEASE) / SILENT_PART;
 }
 
-/** Whether nothing renews the host's lease any more, and it has ended. */
+/** Whether the host's lease has ended without a renewal. */
 export function hasEnded({ leaseUntil }: Pick<HostRow, "leaseUntil">, lease: number, now: Date): boolean {
   return lease !== 0 && leaseUntil !== null && leaseUntil <= now;
 }
 
-/** What the service itself sees of a host, with the lease that is in force for it. */
+/** The problems that the service itself sees on a host, with the lease in force. */
 export function conditionsOf(host: HostRow, lease: number, sight: Sight): readonly HostProblem[] {
   if (host.kind === "local") return [];
   const { now, startedAt } = sight;

@@ -18,7 +18,7 @@ import { leasesOf } from "./leases.ts";
 import { countAccounts, forgetRemovals, namedAccounts } from "./placements.ts";
 import { type FleetPreview, NO_ACCOUNTS } from "./previews.ts";
 
-/** An agent asks at least once a minute; one that has not been heard of for this long does not confirm anything soon. */
+/** An agent asks at least once a minute; a host that has been silent for this long will not confirm anything soon. */
 const IN_REACH = 3 * MINUTE;
 
 /** How far the retirement of a host is. */
@@ -27,7 +27,7 @@ export interface Retirement {
   readonly status: "retiring" | "forgotten";
   /** How many accounts it had by the service's knowledge. */
   readonly accounts: number;
-  /** When nobody can log in there any more, at the latest; null where that is not certain: it has no lease. */
+  /** The latest time until which anybody can log in there; null if the host has no lease, and so no such time. */
   readonly effectiveBy: Date | null;
 }
 
@@ -68,7 +68,7 @@ export async function retireHost(context: Context, ref: Ref, { force }: RetireOp
   });
 }
 
-/** What `retireHost` would do. */
+/** Previews `retireHost`. */
 export async function previewRetirement(context: Context, ref: Ref, options: RetireOptions): Promise<FleetPreview> {
   const { db } = context;
   const host = await requireHost(db, ref);
@@ -89,8 +89,8 @@ export async function previewRetirement(context: Context, ref: Ref, options: Ret
 }
 
 /**
- * Forgets the hosts being retired whose agents have confirmed that nothing is left there; returns their names. Each is an
- * operation of its own, and one that fails is tried again by the next call.
+ * Forgets retiring hosts once their agents have confirmed that nothing is left there; returns their names. Each is an
+ * operation of its own; the next call retries one that failed.
  */
 export async function forgetRetired(services: Services): Promise<readonly string[]> {
   const rows = await services.db.select({ id: hosts.id }).from(hosts).where(eq(hosts.status, "retiring"));
@@ -117,7 +117,7 @@ async function forgetConfirmed(context: Context, id: number): Promise<string | u
   });
 }
 
-/** Whether the agent has applied the record of the retirement, and nothing is left that it could not do. */
+/** Whether the agent has applied the record of the retirement, and has no failed step left. */
 async function hasConfirmed(db: Database | Transaction, id: number): Promise<boolean> {
   const [begun] = await db
     .select({ id: audit.id })
@@ -162,7 +162,7 @@ function stays({ leaseUntil }: HostRow, lease: number | undefined): string {
   return leaseUntil === null ? "was never open" : `may stay open until ${formatTimestamp(leaseUntil)}`;
 }
 
-/** Null where the agent may hold a lease without end, from before it was given another. */
+/** Null if the agent may still hold an earlier lease without end. */
 function lastOpen({ leaseUntil }: HostRow, now: Date): Date | null {
   if (leaseUntil === null) return now;
   if (isForever(leaseUntil)) return null;

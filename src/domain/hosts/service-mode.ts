@@ -1,4 +1,4 @@
-/** How the service that last served here changes its own host; its commands must not do less. */
+/** How the service that last ran here changes its own host; its commands must not do less. */
 
 import { and, eq, ne } from "drizzle-orm";
 import { isDatabaseFull } from "../../shared/database-lost.ts";
@@ -6,7 +6,7 @@ import { UamError } from "../../shared/errors.ts";
 import { hosts } from "../../store/schema-fleet.ts";
 import type { Services } from "../operation/context.ts";
 
-/** Stores the mode of the service that now serves; one without a host of its own says nothing of that of another. */
+/** Stores the mode of the running service; a service without a host of its own leaves another's stored mode alone. */
 export async function noteServiceMode({ autocommit, host, log }: Services): Promise<void> {
   const { mode } = host;
   if (mode === "none") return;
@@ -14,15 +14,15 @@ export async function noteServiceMode({ autocommit, host, log }: Services): Prom
   try {
     await autocommit.update(hosts).set({ mode }).where(other);
   } catch (error) {
-    // A full disk is no reason not to serve.
+    // A full disk must not stop the service.
     if (!isDatabaseFull(error)) throw error;
     log.error("the mode of this service cannot be stored, because the disk of the database is full");
   }
 }
 
 /**
- * Throws `conflict` for a command that would only plan what the service does: it would store that somebody is disabled, and leave their
- * account open until the service next compares the two.
+ * Throws `conflict` for a command that would only plan changes that the service makes: it would store a user as disabled, and leave
+ * their account open until the service next compares the two.
  */
 export async function requireServiceMode(services: Services): Promise<void> {
   const mode = await plannedInsteadOf(services);

@@ -20,7 +20,7 @@ export async function tellOfSilence(services: Services, startedAt: Date): Promis
   const { db, clock, policy } = services;
   const now = clock.now();
   await db.transaction(async (tx) => {
-    // Agents' requests are never waited for, nor kept waiting for each other: a host that is just being heard of is looked at next time.
+    // Requests of agents are never waited for, and never wait for this: a host with a request under way is looked at next time.
     const rows = await tx
       .select()
       .from(hosts)
@@ -50,7 +50,7 @@ export async function tellOfSilence(services: Services, startedAt: Date): Promis
   });
 }
 
-/** What is new about a host since the last mail; undefined if nothing is. */
+/** The news about a host since the last mail; undefined if there is none. */
 function eventOf(
   host: HostRow,
   lease: number,

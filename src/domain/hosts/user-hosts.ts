@@ -13,23 +13,23 @@ import { requireUser, type User } from "../accounts/find-user.ts";
 import type { Context } from "../operation/context.ts";
 import { PLACES } from "./placements.ts";
 
-/** Whether a host has applied what is stored about the user, has not yet, or cannot. */
+/** Whether a host has applied the stored state of the user, has not yet, or cannot. */
 export type PlaceState = "applied" | "pending" | "problem";
 
 export interface UserHost {
   readonly host: HostRow;
-  /** The group by which the user has the host; "" where it was given by name. */
+  /** The group by which the user has the host; "" if it was given by name. */
   readonly group: string;
   readonly state: PlaceState;
   /** Since when it is so. */
   readonly since: Date;
   /** Whether the user no longer has the host, and the account there is still to be removed. */
   readonly removing: boolean;
-  /** What is in the way, where something is. */
+  /** The problem; "" if there is none. */
   readonly problem: string;
 }
 
-/** What changes a user's account on hosts. */
+/** Actions that change a user's account on hosts. */
 const TOUCHING: readonly AuditAction[] = [
   ...(["user.create", "user.update", "user.disable", "user.enable", "user.extend", "user.lock", "user.grant"] as const),
   ...(["key.create", "key.update", "key.revoke", "lifecycle.expire", "reconcile.repair"] as const),
@@ -43,7 +43,9 @@ export async function listUserHosts(context: Context, userId: number): Promise<r
   });
 }
 
-/** The same of a user who is already read: in the order of the hosts' ids, at last those that are still to remove the account. */
+/**
+ * The same for a user who is already read: in the order of the hosts' ids, last the hosts that still have to remove the account.
+ */
 export async function listPlaces(
   { clock }: Pick<Context, "clock">,
   db: Database | Transaction,
@@ -137,7 +139,7 @@ async function lastTouched(
   return row ?? { id: 0, at: user.createdAt };
 }
 
-/** What hosts say of the user's account that keeps them from doing what is stored, by the host's id. */
+/** Problems with the user's account that keep hosts from applying the stored state, by the host's id. */
 async function problemsOf(db: Database | Transaction, { username }: User): Promise<ReadonlyMap<number, Fault>> {
   const rows = await db
     .select({ hostId: hostProblems.hostId, text: hostProblems.text, since: hostProblems.since })
