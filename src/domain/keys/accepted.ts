@@ -8,8 +8,8 @@ import type { Operation } from "../operation/context.ts";
 import type { PublicKey } from "./public-key.ts";
 
 /**
- * Throws `invalid` for a key that the service's own host refuses, where the user has no other: it would open nothing. A further host may
- * take it; that one does not is a problem of that host, which its owner is shown.
+ * Throws `invalid` for a key that the service's own host refuses, if the user has no other host: it would open nothing. A further host
+ * may accept it; one that does not reports a problem, which the key's owner is shown.
  */
 export async function requireAccepted(op: Operation, user: User, key: Pick<PublicKey, "type" | "bits">): Promise<void> {
   const refusal = await hostOf(op.context, user).keyRefusal(key);

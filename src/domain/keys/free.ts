@@ -7,15 +7,15 @@ import { requireUser } from "../accounts/find-user.ts";
 import type { Context } from "../operation/context.ts";
 import { revokeKey } from "./keys.ts";
 
-/** A key that was revoked, and who had it. */
+/** A revoked key, and its owner. */
 export interface FreedKey {
   readonly key: KeyRow;
   readonly holder: UserRow;
 }
 
 /**
- * Revokes the active key with that fingerprint, whoever has it, so that its owner can upload it. Throws `invalid` for what is not a
- * fingerprint, `not_found` if no active key has it, and otherwise as `revokeKey` does.
+ * Revokes the active key with that fingerprint for whichever user has it, so that its owner can upload it. Throws `invalid` for a
+ * text that is not a fingerprint, `not_found` if no active key has it, and otherwise as `revokeKey` does.
  */
 export async function freeKey(context: Context, fingerprint: string): Promise<FreedKey> {
   if (!/^SHA256:[A-Za-z0-9+/]{43}$/.test(fingerprint)) {

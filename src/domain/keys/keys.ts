@@ -30,7 +30,7 @@ import { fingerprintTaken } from "./taken.ts";
 export interface NewKey {
   readonly name: string;
   readonly publicKey: string;
-  /** From where it may be used: CIDRs within the user's; none for all of the user's. */
+  /** The networks from which it may be used: CIDRs within the user's; none for all of the user's. */
   readonly sourceNetworks?: readonly string[] | undefined;
 }
 
@@ -92,8 +92,9 @@ export function renameKey(
 
 /**
  * Revokes the key: when this returns, the account's file no longer holds it, and the sessions opened with it are ended. If
- * the file cannot be rewritten the key stays stored as active, and the user is disabled, so that it is dead all the same; if
- * what it opened cannot be ended, the key is revoked and the user is disabled as well. Both throw `internal` with a sentence.
+ * the file cannot be rewritten, the key stays stored as active and the user is disabled, so that the key is dead all the
+ * same. If its sessions cannot be ended, the key is revoked and the user is disabled as well. Both throw `internal` with a
+ * sentence.
  */
 export function revokeKey(context: Context, userId: number, keyId: number): Promise<KeyRow> {
   return auditedClosing(context, keyEntry("key.revoke", userId, keyId), async (op) => {
@@ -113,7 +114,7 @@ export async function finishRevocation(op: ClosingOperation, userId: number, not
   return key !== undefined;
 }
 
-/** With the generation of the account, and the note that is thereby settled. */
+/** Also raises the generation of the account, and settles the note. */
 const markRevoked = preparedOnce((tx) =>
   tx
     .with(raisedGeneration(tx), settledClosing(tx))
@@ -139,7 +140,7 @@ async function takeKey(op: ClosingOperation, { user, keys, owed, key, note }: Re
   const left = keys.filter((other) => other.id !== key.id);
   const account = accountAt(clock.now(), user, { keys: left, owed });
   const taken = await takeFromHost(op, user, { account, key });
-  // Before the database is asked for anything: it may be what fails next, while the key still works.
+  // Before the next query: the database may fail next, while the key still works.
   const shut = taken.rewritten && taken.owed.length === 0 ? undefined : await shutOnHost(op, user);
   const use = shut?.refused === false ? OPEN : "so it gives no access";
   const place = taken.rewritten ? "It stays out of the file" : `It could not be taken out of the file, ${use}`;
@@ -169,7 +170,7 @@ async function takeKey(op: ClosingOperation, { user, keys, owed, key, note }: Re
   return { ...key, status: "revoked", revokedAt };
 }
 
-/** What becomes of jobs: here, and, where there may be further hosts and nobody knows yet what is scheduled there, on those. */
+/** The removed jobs: here, and on further hosts, if there are any; their jobs are not known yet. */
 async function jobsGone({ context }: ClosingOperation, here: JobsGone | undefined): Promise<MailedJobs> {
   return { here, elsewhere: context.policy.endSessions !== "none" && (await hasRemoteHosts(context)) };
 }
@@ -210,7 +211,7 @@ async function shutInstead(
   });
 }
 
-/** What the caller is told if the database fails. */
+/** The message to the caller if the database fails. */
 function unfinished({ fingerprint }: KeyRow, place: string): string {
   return `The key ${fingerprint} is being revoked, but the database failed before this could be recorded. ${place}. It is stored as revoked once the database is available.`;
 }
@@ -255,7 +256,7 @@ export async function requireKey(op: Operation, keys: readonly KeyRow[], keyId: 
   throw new UamError("not_found", "There is no such key, or it is already revoked", { reason: "key.missing" });
 }
 
-/** The id of the user whose key it is or was; undefined if there is no such key. */
+/** The id of the user who has or had the key; undefined if there is no such key. */
 export async function findKeyOwner(db: Transaction | Database, keyId: number): Promise<number | undefined> {
   const [row] = await db.select({ owner: sshKeys.userId }).from(sshKeys).where(eq(sshKeys.id, keyId));
   return row?.owner;

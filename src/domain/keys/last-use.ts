@@ -11,8 +11,8 @@ import type { Services } from "../operation/context.ts";
 const AT_ONCE = 1000;
 
 /**
- * Reads sshd's log on from where it was, at most as much as one reading takes, and notes the use of each key. What it does
- * twice, because it was interrupted or the log was replaced, does no harm: the last use only ever moves forward.
+ * Reads sshd's log on from its last position, at most as much as one reading takes, and notes the use of each key.
+ * Repeating a part, after an interruption or a replaced log, does no harm: the last use only ever moves forward.
  */
 export async function noteKeyUse({ db, host }: Pick<Services, "db" | "host">, signal: AbortSignal): Promise<void> {
   const [stored] = await db.select().from(loginLogs).where(eq(loginLogs.hostId, LOCAL_HOST));
@@ -55,7 +55,9 @@ async function usesOf(db: Services["db"], logins: readonly Login[]): Promise<rea
   return rows.map(({ id, at, address }) => ({ keyId: Number(id), at: new Date(at), from: address }));
 }
 
-/** One row in each transaction, so that nobody who locks several, as a deletion does, ever waits in a circle. */
+/**
+ * One row in each transaction, so that there is no deadlock with a transaction that locks several, as a deletion does.
+ */
 async function noteUse(db: Services["db"], { keyId, at, from }: Use): Promise<void> {
   await db
     .update(sshKeys)

@@ -1,4 +1,7 @@
-/** What every change to a user's keys begins with: the user's row lock, and all that is stored of them under it. */
+/**
+ * The first step of every change to a user's keys: takes the user's row lock, and reads everything stored about the
+ * keys under it.
+ */
 
 import { and, asc, eq, getTableColumns, sql } from "drizzle-orm";
 import { pipelined, preparedOnce } from "../../store/client.ts";
@@ -8,14 +11,14 @@ import type { Closing } from "../accounts/closings.ts";
 import { lockRow, ownAccount, requireFound, type User, userColumns } from "../accounts/find-user.ts";
 import type { Operation } from "../operation/context.ts";
 
-/** A user whose row is locked, with the active keys and what is being taken away, each oldest first. */
+/** A user under the row lock, with the active keys and the open closings, each oldest first. */
 export interface LockedUser {
   readonly user: User;
   readonly keys: readonly KeyRow[];
   readonly owed: readonly Closing[];
 }
 
-/** Takes the user's row lock, and reads what is stored once it is held. Throws `not_found` without such a user. */
+/** Takes the user's row lock, and reads the stored keys under it. Throws `not_found` without such a user. */
 export async function lockUserAndKeys(op: Operation, userId: number): Promise<LockedUser> {
   // The lock in a statement of its own, as in lockUser(), and the rest in one: each costs driver and database as much as its rows.
   const [, [found]] = await pipelined(

@@ -12,7 +12,7 @@ import { curveName, isKeyType, type KeyType, NEWER_KEY_TYPES } from "../../share
 import { hasControlCharacters } from "../../shared/text/text.ts";
 import { weaknessOf } from "./rsa-modulus.ts";
 
-/** A key that passed; of what was typed, only the key itself is kept. */
+/** A key that passed all checks; only the key itself is kept of the typed text. */
 export interface PublicKey {
   readonly type: KeyType;
   /** As `ssh-keygen -l` prints it: the modulus of RSA, else the curve. */
@@ -37,9 +37,9 @@ const MAX_TEXT = 16 * 1024;
 const CONVERT = "convert it with `ssh-keygen -i`, or upload the .pub file that ssh-keygen made";
 
 /**
- * The key in `text`: one line `<type> <base64> [comment]`, with nothing but white space and line ends around it, of a type in `accepted`, that OpenSSH accepts and that re-encodes
- * to the very bytes that came in. Anything else throws `invalid` with the rule that failed. What `ssh-keygen -l -f`
- * refuses is refused here. The time it takes is bounded: longer texts are refused unread.
+ * The key in `text`: one line `<type> <base64> [comment]`, with nothing but white space and line ends around it, of a type in `accepted`, that OpenSSH accepts
+ * and that re-encodes to the very bytes that came in. Anything else throws `invalid` with the rule that failed. A key that `ssh-keygen -l -f` refuses is
+ * refused here. The time it takes is bounded: longer texts are refused unread.
  */
 export function parsePublicKey(text: string, accepted: readonly KeyType[]): PublicKey {
   const { word, base64 } = splitLine(text);

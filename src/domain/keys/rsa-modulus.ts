@@ -1,9 +1,12 @@
-/** RSA moduli that anybody can factor, so that their private keys are no secret. */
+/** RSA moduli that anybody can factor, so that their private keys are not secret. */
 
 /** Primes up to here are tried: 2^16 + 1, a favourite of those who make such keys, is the last. */
 const LARGEST_PRIME = 65_537;
 
-/** What makes the (odd) modulus easy to factor, as the end of a sentence that begins with "RSA key has"; else undefined. */
+/**
+ * Why the (odd) modulus is easy to factor, as the end of a sentence that begins with "RSA key has"; undefined if no reason
+ * is found.
+ */
 export function weaknessOf(modulus: bigint): string | undefined {
   if (greatestCommonDivisor(modulus, smallPrimes() % modulus) !== 1n) {
     return `a modulus with a prime factor of at most ${LARGEST_PRIME}`;

@@ -1,8 +1,8 @@
-/** The message for whoever uploads a key that is already active. */
+/** The message for a user who uploads a key that is already active. */
 
 import { UamError } from "../../shared/errors.ts";
 
-/** `conflict`, saying whom to ask: the holder may be anybody who had the public half, and is not named. */
+/** `conflict`, naming the contact: the holder may be anybody who had the public half, and is not named. */
 export function fingerprintTaken(fingerprint: string, site: { readonly contact?: string | undefined }): UamError {
   const contact = site.contact ?? "";
   const isAddress = /^\S+@\S+$/.test(contact);

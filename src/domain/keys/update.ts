@@ -23,11 +23,11 @@ import { lockUserAndKeys } from "./lock.ts";
 
 export interface KeyChanges {
   readonly name?: string | undefined;
-  /** From where it may be used: CIDRs within the user's; none for all of the user's. */
+  /** The networks from which it may be used: CIDRs within the user's; none for all of the user's. */
   readonly sourceNetworks?: readonly string[] | undefined;
 }
 
-/** Which of a user's keys, and what of it. */
+/** A user's key, and the changes to it. */
 interface KeyChange {
   readonly userId: number;
   readonly keyId: number;
@@ -35,9 +35,9 @@ interface KeyChange {
 }
 
 /**
- * Changes only what is supplied of an active key. Networks that take something away do so at once, and the sessions from
- * outside end; what the host could not do is owed, and then this throws `internal`, with the networks stored. Networks that only
- * widen are stored and written, or neither. Throws `invalid` if nothing is supplied, or for networks outside the user's.
+ * Changes only the supplied fields of an active key. Removing networks takes effect at once and ends sessions from outside;
+ * steps that fail on the host are owed, and then this throws `internal`, with the networks stored. Networks that only widen are
+ * stored and written, or neither. Throws `invalid` if nothing is supplied, or for networks outside the user's.
  */
 export async function updateKey(context: Context, userId: number, keyId: number, changes: KeyChanges): Promise<KeyRow> {
   const { name, sourceNetworks } = changes;
@@ -54,7 +54,7 @@ export async function updateKey(context: Context, userId: number, keyId: number,
   });
 }
 
-/** Undefined if it would take nothing away by now. */
+/** Undefined if the change no longer takes anything away. */
 async function narrowKey(context: Context, change: KeyChange): Promise<KeyRow | undefined> {
   const narrowed = await auditedClosing(context, entryOf(change), async (op) => {
     const { user, key, name, networks } = await lockAndParse(op, change);
@@ -72,7 +72,7 @@ async function narrowKey(context: Context, change: KeyChange): Promise<KeyRow | 
   return narrowed?.updated;
 }
 
-/** Undefined if it would take something away by now. */
+/** Undefined if the change meanwhile takes something away. */
 async function widenKey(context: Context, change: KeyChange): Promise<KeyRow | undefined> {
   return await auditedGrant(context, entryOf(change), async (op) => {
     const { user, key, name, networks } = await lockAndParse(op, change);
@@ -90,7 +90,7 @@ function entryOf({ userId, keyId }: KeyChange) {
   return { action: "key.update", resourceId: String(keyId), subjectId: userId } as const;
 }
 
-/** Whether the key could be used from less than now. */
+/** Whether the change would narrow the networks of the key. */
 function narrows(user: User, key: KeyRow, networks: readonly string[]): boolean {
   return takesAway(networksOf(user, key), networks, allowedBy(user.sourceNetworks));
 }
@@ -101,7 +101,7 @@ async function lockAndParse(op: Operation, { userId, keyId, changes }: KeyChange
   op.about({ detail: { name: key.name, fingerprint: key.fingerprint } });
   const name = changes.name === undefined ? key.name : parseKeyName(changes.name);
   const networks = parseNetworks(changes.sourceNetworks ?? []);
-  // Those that it has may be wider since its user's were narrowed.
+  // The key's stored networks may be wider than its user's, if those were narrowed since.
   if (networks.join() !== key.sourceNetworks.join()) requireWithinUser(user, networks);
   return { user, key, name, networks };
 }
