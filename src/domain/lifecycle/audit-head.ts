@@ -1,4 +1,4 @@
-/** Mails the administrators the head of the audit log, out of reach of whoever might rewrite the log. */
+/** Mails the administrators the head of the audit log, out of reach of an attacker who could rewrite the log. */
 
 import { min } from "drizzle-orm";
 import { formatTimestamp } from "../../shared/time/timestamp.ts";

@@ -1,4 +1,4 @@
-/** Removes what is no longer of use: old audit records, and what logins and mail leave behind. */
+/** Removes data that is no longer needed: old audit records, and the leftovers of logins and mail. */
 
 import { and, desc, eq } from "drizzle-orm";
 import { DAY, shift } from "../../shared/time/clock.ts";
@@ -23,7 +23,7 @@ import type { Context, Services } from "../operation/context.ts";
 import { readSetting } from "../settings/settings.ts";
 import type { Heartbeat } from "./heartbeat.ts";
 
-/** The record of who shortened the retention is kept for this long, whatever the retention is then. */
+/** The record of a shortened retention is kept for this long, even if the retention is shorter then. */
 const CHANGE_KEPT = 30 * DAY;
 
 /**
@@ -60,7 +60,7 @@ function purge(context: Context, before: Date): Promise<number> {
   });
 }
 
-/** The time of the last change of the retention, as long as its record has to outlive what it removes. */
+/** The time of the last change of the retention, while its record has to outlive the records it removes. */
 async function lastChange({ db, clock }: Context): Promise<Date | undefined> {
   const [change] = await db
     .select({ at: audit.createdAt })
@@ -71,7 +71,10 @@ async function lastChange({ db, clock }: Context): Promise<Date | undefined> {
   return change !== undefined && change.at > shift(clock.now(), -CHANGE_KEPT) ? change.at : undefined;
 }
 
-/** Removes sessions, codes, reset tokens, used captchas and tickets, locks, tokens, logins and logouts by single sign-on and finished mail that nobody can use or ask about any more. */
+/**
+ * Removes sessions, codes, reset tokens, used captchas and tickets, locks, tokens, logins and logouts by single sign-on and finished mail once nobody can use
+ * or ask about them.
+ */
 export async function cleanUp(services: Services): Promise<void> {
   await purgeSessions(services);
   await purgeCodes(services);

@@ -1,17 +1,17 @@
-/** Goes through the users for whom something is due, one operation each; one that fails does not stop the others. */
+/** Goes through the users with an action due, one operation each; a failure does not stop the others. */
 
 import { type SQL, sql } from "drizzle-orm";
 import { HOUR, MINUTE } from "../../shared/time/clock.ts";
 import type { Database } from "../../store/client.ts";
 import type { Context } from "../operation/context.ts";
 
-/** A user for whom an action is due. */
+/** A user with an action due. */
 export interface DueUser {
   readonly id: number;
   readonly username: string;
 }
 
-/** What is due: an action, for the users for whom `where` (about `users` as u) is true at that time. */
+/** An action, and the condition `where` (about `users` as u) that selects the users for whom it is due at that time. */
 export interface Due {
   readonly action: "lifecycle.expire" | "lifecycle.recycle";
   readonly where: SQL;
@@ -27,7 +27,9 @@ export interface Outcome {
 }
 
 const BATCH = 200;
-/** A user for whom it failed is skipped for as long as it has been failing, within these limits: 1, 2, 4, 8 minutes and so on. */
+/**
+ * A user whose operation failed is skipped for as long as it has been failing, within these limits: 1, 2, 4, 8 minutes and so on.
+ */
 const SHORTEST_WAIT = MINUTE;
 const LONGEST_WAIT = 6 * HOUR;
 

@@ -1,4 +1,4 @@
-/** Finishes what is owed: access that could not be taken away completely, or whose removal was cut short by a crash. */
+/** Finishes owed closings: access that could not be taken away completely, or a removal that a crash cut short. */
 
 import type { AuditAction } from "../../shared/product/audit-actions.ts";
 import { faultPoint } from "../../shared/work/fault-point.ts";
@@ -16,9 +16,9 @@ import { lockAccess } from "../users/own-lock.ts";
 import { removedDetail } from "../users/users.ts";
 
 /**
- * Continues every closing that is due, or all of them. One that is under way is waited for, and then needs nothing. What is finished is
- * recorded in the name of whoever asked for it or, where that was recorded at the time, as a repair; what fails again is logged,
- * and due again later.
+ * Continues every closing that is due, or all of them. One that is under way is waited for, and then needs nothing. A finished closing
+ * is recorded in its requester's name or, if that was recorded at the time, as a repair; a repeated failure is logged, and due again
+ * later.
  */
 export async function finishClosings(services: Services, which: "due" | "all" = "due"): Promise<void> {
   const { db, clock, log } = services;
@@ -35,11 +35,11 @@ export async function finishClosings(services: Services, which: "due" | "all" = 
   }
 }
 
-/** What is still owed. */
+/** Returns the work that is still owed. */
 async function finishClosing(services: Services, closing: Closing): Promise<readonly string[]> {
   const isRecorded = closing.action === "";
   const action = isRecorded ? "reconcile.repair" : (closing.action as AuditAction);
-  // What is left of narrowing a key is repaired of its user's account.
+  // The rest of narrowing a key is recorded as a repair of its user's account.
   const resourceId = String(closing.keyId > 0 && !isRecorded ? closing.keyId : closing.userId);
   const context = { ...services, actor: isRecorded ? SYSTEM : actorOf(closing), requestId: "" };
   return await auditedClosing(context, { action, resourceId, subjectId: closing.userId }, async (op) => {
@@ -89,7 +89,7 @@ async function shut(op: ClosingOperation, user: User, { id: note, action, begunA
     : await disableAccess(op, user, { note, at });
 }
 
-/** What failed again is in the note; the audit log does not repeat it. */
+/** The note has the repeated failure; the audit log does not repeat it. */
 function stillOwed(op: ClosingOperation, { owed }: Closed): readonly string[] {
   if (owed.length > 0) op.record({ unneeded: true });
   return owed;

@@ -1,4 +1,4 @@
-/** Whose a uid was: a user's who is stored, or who was deleted, as far as the audit log goes back. */
+/** The former user of a uid: a stored user, or a deleted one as far back as the audit log goes. */
 
 import { and, desc, eq, inArray, like, sql } from "drizzle-orm";
 import type { Database } from "../../store/client.ts";
@@ -10,10 +10,10 @@ export interface FormerAccount {
   readonly username: string;
 }
 
-/** What ends with an account's removal. */
+/** Actions that end with an account's removal. */
 const DELETIONS = ["user.delete", "lifecycle.recycle"] as const;
 
-/** The user whose account has, or had, the uid; undefined if nothing says so any more. */
+/** The user whose account has, or had, the uid; undefined if no record says so. */
 export async function formerAccount(db: Database, uid: number): Promise<FormerAccount | undefined> {
   const [stored] = await db
     .select({ userId: users.id, username: users.username })
@@ -22,7 +22,7 @@ export async function formerAccount(db: Database, uid: number): Promise<FormerAc
     .where(eq(accounts.uid, uid))
     .limit(1);
   if (stored !== undefined) return stored;
-  // By the index of actions. What people type is quoted in a detail, so that none of it looks like this.
+  // Uses the index of actions. Quotes in typed text are escaped inside a detail, so typed text cannot match this.
   const deletions = await db
     .select({ userId: audit.subjectId, detail: audit.detail })
     .from(audit)

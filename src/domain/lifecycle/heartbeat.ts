@@ -16,7 +16,7 @@ export const LONGEST_GAP = HOUR;
 /** For this long nothing is deleted then. */
 export const HOLD = DAY;
 
-/** The time that a job uses from its beginning to its end, whatever happens to the clock meanwhile. */
+/** The time that a job uses from its beginning to its end, even if the clock changes meanwhile. */
 export interface Heartbeat {
   readonly now: Date;
   /** Until then nothing may be recycled or purged; undefined if deletion is not on hold. */
@@ -68,7 +68,7 @@ export async function endHold({ db, clock }: Pick<Services, "db" | "clock">): Pr
   });
 }
 
-/** The heartbeat as callers that store none see it. */
+/** The heartbeat, for callers that do not store one. */
 export interface StoredHeartbeat extends Heartbeat {
   /** When the service last stored a heartbeat; undefined if it never did. */
   readonly last: Date | undefined;

@@ -1,4 +1,4 @@
-/** What time does to accounts: they expire, and after the recycle period they are removed. */
+/** Expiry and recycling: accounts expire, and are removed after the recycle period. */
 
 import { and, count, eq, lte, sql } from "drizzle-orm";
 import { shift } from "../../shared/time/clock.ts";
@@ -17,14 +17,15 @@ import { type Due, type DueUser, eachDue, type Outcome } from "./due.ts";
 import type { Heartbeat } from "./heartbeat.ts";
 
 /**
- * Thousands of accounts may expire at the same second, those of a course say. Each is an operation of its own; so many of them share what
- * they wait for: the disk at each commit, and looks at the host's processes. The others of the service's connections are left to the API.
+ * Thousands of accounts may expire at the same second, for example those of a course. Each is an operation of its own; this many at once
+ * share the waits: for the disk at each commit, and for looking at the host's processes. The service's other connections are left to the
+ * API.
  */
 const EXPIRED_AT_ONCE = 4;
 
 /**
- * Expires every user, active or disabled, whose time is up: the account is shut, its processes are ended, and the user is
- * mailed. An account that is missing on the host, or is not ours there, is expired in the database all the same, and reported.
+ * Expires every active or disabled user past the expiry time: shuts the account, ends its processes, and mails the user. An
+ * account that is missing on the host, or is not ours there, is expired in the database all the same, and reported.
  */
 export async function expireDue(context: Context, time: Heartbeat, signal?: AbortSignal): Promise<Outcome> {
   const where = sql`u.status <> 'expired' and u.expire_at <= ${formatTimestamp(time.now)}::timestamptz`;
@@ -33,13 +34,13 @@ export async function expireDue(context: Context, time: Heartbeat, signal?: Abor
 }
 
 /**
- * Removes every user whose recycle period, as it is set now, is over since the expiry; account, home directory and keys go
- * with it. Does nothing while deletion is on hold; see `beat`.
+ * Removes every user whose current recycle period has passed since the expiry, with account, home directory and keys. Does
+ * nothing while deletion is on hold; see `beat`.
  */
 export async function recycleDue(context: Context, time: Heartbeat, signal?: AbortSignal): Promise<Outcome> {
   if (time.holdUntil !== undefined) return { done: 0, failed: 0 };
   const period = await readSetting(context, context.db, "policy.recycle_period");
-  // A removal that was begun is finished by `finishClosings`.
+  // An interrupted removal is finished by `finishClosings`.
   const where = sql`u.status = 'expired' and u.expire_at <= ${formatTimestamp(shift(time.now, -period))}::timestamptz
     and not exists (select 1 from closings c where c.user_id = u.id and c.kind = 'remove')`;
   const due: Due = { action: "lifecycle.recycle", where, now: time.now };

@@ -61,7 +61,7 @@ export async function importLocks(services: Services, dataDir: string): Promise<
   const { log, db } = services;
   if (readLocks(dataDir, log).length === 0) return [];
   return await db.transaction(async (tx) => {
-    // Each entry is recorded once, whoever else tries.
+    // Each entry is recorded once, even if several processes try.
     await tx.execute(sql`select pg_advisory_xact_lock(${LOCKS.lockImport})`);
     const failures: LockFailure[] = [];
     // Read again: another process may have recorded them meanwhile.
@@ -71,7 +71,7 @@ export async function importLocks(services: Services, dataDir: string): Promise<
       faultPoint("lock: recorded, still written down");
       removeLock(dataDir, entry.id);
       faultPoint("lock: no longer written down, mark still there");
-      // The file is certainly gone, so nobody needs the mark any more.
+      // The file is certainly gone, so the mark is not needed.
       await services.autocommit.delete(importedLocks).where(eq(importedLocks.id, entry.id));
     }
     return failures;
@@ -86,7 +86,7 @@ async function importLock(services: Services, entry: LockEntry): Promise<string 
     await recordLock(context, entry);
     return undefined;
   } catch (error) {
-    // Committed, with something owed; or recorded as failed. Anything but these refusals has to be retried.
+    // Committed, with a step owed; or recorded as failed. Any other error has to be retried.
     if (error instanceof UamError && (await isImported(services, entry))) return error.message;
     if (!(error instanceof UamError) || error.code !== "not_found") throw error;
     services.log.warn("an account was locked whose user is not stored", { username: entry.username, uid: entry.uid });

@@ -22,31 +22,29 @@ import { importLocks } from "./locks.ts";
 import { noteRepair, takeRepairNotes, usersWithRepairs } from "./repair-notes.ts";
 import { endStrays } from "./strays.ts";
 
-/** A user whose account held a key that is not stored this many times within an hour is disabled. */
+/** A user is disabled if their account held a key that is not stored this many times within an hour. */
 const RETURNS_TOLERATED = 3;
-/** Longer than a user's row is free while this host is taken from them. */
+/** Longer than a user's row lock is free while this host is taken from them. */
 const BETWEEN_LOCKS = SECOND;
 
 /**
- * Returns what differed. The comparison takes no lock and writes nothing; each account that differs is then compared
- * again and repaired under its user's row lock, so that a change made in between is never undone from stale data, and one that is
- * under way is never reported.
- * Accounts that a crash left half created are removed, and owed closings are continued. Accounts that `uam lock` shut
- * while the database was down are recorded first, and never opened. "repair at once" does not wait until what
- * is owed is due.
+ * Returns the differences. The comparison takes no lock and writes nothing; each account that differs is then compared again and
+ * repaired under its user's row lock, so that a change made in between is never undone from stale data, and one that is under way
+ * is never reported. Removes accounts that a crash left half created, and continues owed closings. Accounts that `uam lock` shut
+ * while the database was down are recorded first, and never opened. "repair at once" ignores the due times of owed closings.
  */
 export async function reconcileHost(
   given: Services,
   dataDir: string,
   mode: "check" | "repair" | "repair at once",
 ): Promise<readonly Drift[]> {
-  // What differs, or is still owed, may be an account's owner's doing: it waits until the database's disk has room.
+  // An account's owner may have caused these differences, so repairs wait until the database's disk has room.
   const services = { ...given, reserve: undefined };
   const { db, host, clock } = services;
   if (mode !== "check") {
     await removeUnfinishedAccounts(services);
     await importLocks(services, dataDir).catch((error: unknown) => {
-      // They stay in the journal, and what it names is not opened below. The rest is not to wait for them.
+      // They stay in the journal, and the accounts that it names are not opened below. The rest need not wait for them.
       services.log.error("locks could not be recorded and will be tried again", { error });
     });
     await finishClosings(services, mode === "repair" ? "due" : "all");
@@ -65,22 +63,22 @@ export async function reconcileHost(
   await recordCutShort(services, found);
   for (const name of new Set(found.map((drift) => drift.account))) {
     const seen = found.filter(({ account }) => account === name);
-    // A drift without an account is about what deleted accounts left, or the host as a whole.
+    // A drift without an account is about the remains of deleted accounts, or the host as a whole.
     drifts.push(...(name === "" ? await host.reconcile([], false) : await repair(services, dataDir, { name, seen })));
   }
-  // Last: what a shut account runs has ended with its repair.
+  // Last: repairing a shut account has ended its processes.
   drifts.push(...(await endStrays(services, wanted, false)));
   return drifts;
 }
 
-/** What still differs once whoever is changing the user is done. */
+/** The differences that remain once changes under way are done. */
 async function standing(services: Services, dataDir: string, found: readonly Drift[]): Promise<readonly Drift[]> {
   const { clock, db, host } = services;
   const drifts: Drift[] = [];
   for (const name of new Set(found.map(({ account }) => account))) {
     const user = name === "" ? undefined : await findUserByName(db, withoutPrefix(name));
     if (user === undefined) {
-      // What deleted accounts left. An account whose user was deleted meanwhile is gone with them.
+      // Remains of deleted accounts. An account whose user was deleted meanwhile is gone with them.
       if (name === "") drifts.push(...found.filter(({ account }) => account === ""));
       continue;
     }
@@ -95,12 +93,15 @@ async function standing(services: Services, dataDir: string, found: readonly Dri
   return drifts;
 }
 
-/** Without what is of no account, or of the host as a whole, which the first look reported. */
+/** Leaves out differences without an account, which the first look reported. */
 function ofAccount(name: string, drifts: readonly Drift[]): readonly Drift[] {
   return drifts.filter(({ account }) => account === name);
 }
 
-/** One account, under its user's row lock. What is repaired is recorded; what cannot be repaired is only reported, every time. */
+/**
+ * One account, under its user's row lock. Repairs are recorded; differences that cannot be repaired are only reported, every
+ * time.
+ */
 async function repair(services: Services, dataDir: string, { name, seen }: Differing): Promise<readonly Drift[]> {
   const { clock, host } = services;
   const known = await findUserByName(services.autocommit, withoutPrefix(name));
@@ -136,7 +137,7 @@ async function repair(services: Services, dataDir: string, { name, seen }: Diffe
 interface Differing {
   /** Of the account. */
   readonly name: string;
-  /** What differed at the first look. */
+  /** The differences at the first look. */
   readonly seen: readonly Drift[];
 }
 
@@ -149,7 +150,7 @@ async function recordRepair(
   if (kinds.includes("key_added")) await answerReturn(op, user);
 }
 
-/** Records repairs that a crash cut short after the host was right. One whose account still differs is repaired, and recorded then. */
+/** Records repairs that a crash cut short after the host was right. If the account still differs, it is repaired and recorded then. */
 async function recordCutShort(services: Services, found: readonly Drift[]): Promise<void> {
   const differing = new Set(found.map(({ account }) => account));
   for (const userId of await usersWithRepairs(services.autocommit)) {
@@ -214,8 +215,8 @@ async function owedDrifts({ db }: Services): Promise<readonly Drift[]> {
   const noted = await listClosings(db);
   if (noted.length === 0) return [];
   const begun = noted.filter(({ problem }) => problem === "").map(({ userId }) => userId);
-  // Whoever takes access away has the user's row locked from before the note until it is settled; but who takes this host from a user
-  // stores the note with that, and then locks the row once more to remove the account.
+  // A closing holds the user's row lock from before the note until it is settled. Removing this host from a user is different: it
+  // stores the note with the change, and then locks the row once more to remove the account.
   let atRest = await findUnlocked(db, begun);
   if (atRest.size > 0) {
     await sleep(BETWEEN_LOCKS);

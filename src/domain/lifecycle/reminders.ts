@@ -25,9 +25,9 @@ interface Reminder {
 }
 
 /**
- * Queues the reminders that are due, to the user and to the supervisor where that is an address: each once for an expiry,
- * so that an extension brings new ones. Of several that are due, as after a stop of the service, only the one nearest to the
- * expiry is sent; one whose moment was before, or within a day of, the last mail that states the date is not. So nobody is
+ * Queues the reminders that are due, to the user and to the supervisor if that is an address: each once for an expiry, so
+ * that an extension brings new ones. Of several due reminders, as after a stop of the service, only the one nearest to the
+ * expiry is sent; one that was due before, or within a day of, the last mail that states the date is not sent. So nobody is
  * reminded 14 days ahead of the end of an account that was created for 14 days.
  */
 export async function remindExpiring(services: Services, now: Date, signal?: AbortSignal): Promise<void> {

@@ -1,4 +1,7 @@
-/** Repairs of the host that are not recorded yet: noted before the host is touched, so that a crash in between keeps none out of the log. */
+/**
+ * Repairs of the host that are not recorded yet: noted before the host is touched, so that a crash in between cannot keep one out of the
+ * log.
+ */
 
 import { eq } from "drizzle-orm";
 import type { DriftKind } from "../../protocol/host.ts";
@@ -7,16 +10,16 @@ import type { Database, Transaction } from "../../store/client.ts";
 import { repairs } from "../../store/schema.ts";
 import type { Services } from "../operation/context.ts";
 
-/** What of a user's account may have been repaired, and is not recorded. */
+/** A user's possible repairs that are not recorded. */
 interface RepairNote {
   readonly userId: number;
   readonly kinds: readonly DriftKind[];
 }
 
-/** What is only ever reported. */
+/** Differences that are only ever reported. */
 const NEVER_REPAIRED: ReadonlySet<DriftKind> = new Set(["missing", "foreign", "failed", "key_refused"]);
 
-/** Notes, committed at once, what is about to be repaired, if anything is. Call it under the user's row lock. */
+/** Notes the coming repairs, if any, committed at once. Call it under the user's row lock. */
 export async function noteRepair(
   { autocommit, clock, log }: Pick<Services, "autocommit" | "clock" | "log">,
   { userId, kinds }: RepairNote,
@@ -39,7 +42,7 @@ export async function usersWithRepairs(db: Database): Promise<readonly number[]>
   return (await db.selectDistinct({ userId: repairs.userId }).from(repairs)).map(({ userId }) => userId);
 }
 
-/** Removes the notes about the user, and returns what they name: under the user's row lock they are of nothing that is under way. */
+/** Removes the notes about the user, and returns their kinds. The row lock rules out repairs under way. */
 export async function takeRepairNotes(tx: Transaction, userId: number): Promise<readonly DriftKind[]> {
   const rows = await tx.delete(repairs).where(eq(repairs.userId, userId)).returning({ kind: repairs.kind });
   return rows.map(({ kind }) => kind as DriftKind);

@@ -1,6 +1,6 @@
 /**
- * What a clock that was set back would leave: closings, mail and locks that wait, and logins that are valid, until it is as late
- * again as it was, which may be years. Each gets the longest that it can have at the time that it is now.
+ * After the clock was set back, closings, mail and locks would wait, and logins stay valid, until it is as late again as it was,
+ * which may be years. Each gets the longest time that it can have from now.
  */
 
 import { gt } from "drizzle-orm";
@@ -16,7 +16,7 @@ import { JOIN_TOKEN_TTL } from "../wire/join-tokens.ts";
 /** Longer than a closing, or a mail, is ever put off. */
 const LONGEST_WAIT = 2 * HOUR;
 
-/** Bounds what is stored with a time to come. Call it when the clock was set back; it changes nothing that is within its bounds. */
+/** Bounds stored times that lie in the future. Call it when the clock was set back; times within their bounds stay. */
 export async function boundTimesToCome(tx: Transaction, policy: Policy, now: Date): Promise<void> {
   const waited = shift(now, LONGEST_WAIT);
   // Due now, not at their latest: access is waiting to be taken away.

@@ -1,4 +1,4 @@
-/** Processes that belong to nobody: they have the uid of an account of ours that is gone, or of one that is not to have access. */
+/** Processes that belong to nobody: they have the uid of an account of ours that is gone, or that should have no access. */
 
 import { and, eq, inArray, isNotNull, sql } from "drizzle-orm";
 import type { Account, Drift, Stray } from "../../protocol/host.ts";
@@ -14,9 +14,9 @@ const CUT_SHORT =
   "processes of a uid that no account has were ended earlier, and that was cut short before it was recorded";
 
 /**
- * Ends what runs under uids that this service gave to accounts and that neither an account of the host nor an open one of these has; each
- * uid is a record. What does not end is only reported, every time. Where nothing of the kind runs, the database is asked for nothing but
- * what an earlier call left unrecorded.
+ * Ends processes under uids that this service gave to accounts, if neither an account of the host nor an open one of `accounts` has the
+ * uid; each uid is a record. A process that does not end is only reported, every time. If there are no such processes, the database is
+ * only asked for records that an earlier call did not write.
  */
 export async function endStrays(
   services: Services,
@@ -36,7 +36,7 @@ export async function endStrays(
   return found.map(driftOf);
 }
 
-/** Those of the uids that were given to accounts; whatever else runs is not ours to judge. */
+/** The uids that were given to accounts; other processes are not ours to judge. */
 async function givenOf(db: Database, uids: readonly number[]): Promise<readonly number[]> {
   if (uids.length === 0) return [];
   const rows = await db
@@ -51,7 +51,7 @@ async function notedUids({ autocommit }: Services): Promise<readonly number[]> {
   return rows.map(({ uid }) => uid);
 }
 
-/** Noted only where something is to be ended: a container's processes may come and go with such a uid. */
+/** Notes only uids with processes to end: a container's processes may come and go with such a uid. */
 async function noteAndEnd(services: Services, uids: readonly number[]): Promise<readonly Stray[]> {
   const { autocommit, clock, host, log } = services;
   const seen = (await host.endStrays(uids, true)).map(({ uid }) => uid);
@@ -66,7 +66,7 @@ async function noteAndEnd(services: Services, uids: readonly number[]): Promise<
   return await host.endStrays(seen, false);
 }
 
-/** Once, whoever else has ended it. */
+/** Once, even if another process ended it too. */
 async function record(services: Services, uid: number, found: string): Promise<void> {
   const former = await formerAccount(services.autocommit, uid);
   const entry = { action: "reconcile.repair", ...subjectOf(former), detail: { kinds: "stray", uid } } as const;
