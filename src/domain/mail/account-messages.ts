@@ -1,4 +1,4 @@
-/** What users are mailed when something happens to their account. Pure, like messages.ts. */
+/** Mails to users about changes of their account. Pure, like messages.ts. */
 
 import { DAY } from "../../shared/time/clock.ts";
 import type { Site } from "../operation/context.ts";

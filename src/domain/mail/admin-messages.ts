@@ -1,4 +1,4 @@
-/** What administrators are mailed about their own accounts. Pure, like messages.ts. */
+/** Mails to administrators about their own accounts. Pure, like messages.ts. */
 
 import type { AdminRole } from "../../shared/product/statuses.ts";
 import { HOUR } from "../../shared/time/clock.ts";
@@ -7,7 +7,7 @@ import { button, code, date, fact, type Letter, letter, line, paragraph } from "
 import { resetLink } from "./links.ts";
 import { hello, ROLE_MAY, UNEXPECTED, whomToAsk } from "./phrases.ts";
 
-/** An invitation, and who made it. */
+/** An invitation, and its author. */
 export interface Invitation {
   readonly username: string;
   readonly role: AdminRole;
@@ -42,7 +42,7 @@ export function adminInvited(site: Site, { username, role, token, ttl, by }: Inv
 export interface AddressChange {
   readonly username: string;
   readonly at: Date;
-  /** Who did it, as the audit log names them. */
+  /** The author, as the audit log names them. */
   readonly by: string;
 }
 

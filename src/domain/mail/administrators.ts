@@ -6,7 +6,7 @@ import { admins } from "../../store/schema-auth.ts";
 import type { Letter } from "./letter.ts";
 import { type Queueing, queueMails } from "./outbox.ts";
 
-/** What mails to administrators are about, and the roles that are told: those that may do something about it, or have to know. */
+/** Topics of mails to administrators, and the roles that get each: those that can act on it, or have to know. */
 const TOLD = {
   users: ["owner", "operator"],
   applications: ["owner", "operator", "reviewer"],
@@ -16,13 +16,13 @@ const TOLD = {
   hosts: ["owner", "operator"],
 } as const satisfies Readonly<Record<string, readonly AdminRole[]>>;
 
-/** What a mail is about, and the occasion, for which each is told at most once. */
+/** The topic of a mail, and the occasion; each administrator is told at most once for an occasion. */
 export interface Telling {
   readonly about: keyof typeof TOLD;
   readonly occasion: string;
 }
 
-/** Queues the letter. Not for one who is still invited: nothing has shown that the address is theirs. */
+/** Queues the letter. Not for invited administrators: nothing has shown that the address is theirs. */
 export async function tellAdministrators(op: Queueing, message: Letter, { about, occasion }: Telling): Promise<void> {
   const recipients = await op.tx
     .select({ id: admins.id, email: admins.email })

@@ -1,4 +1,4 @@
-/** What administrators are mailed about hosts with agents. Pure, like messages.ts. */
+/** Mails to administrators about hosts with agents. Pure, like messages.ts. */
 
 import type { Site } from "../operation/context.ts";
 import { code, fact, type Letter, letter, line, paragraph } from "./letter.ts";

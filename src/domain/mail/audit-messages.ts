@@ -1,4 +1,4 @@
-/** What the administrators are told about periods that were shortened and records that were removed. */
+/** Mails to administrators about shortened periods and removed records. */
 
 import { formatDuration } from "../../shared/time/duration.ts";
 import type { Site } from "../operation/context.ts";
@@ -13,11 +13,11 @@ export interface Shortening {
   readonly from: number;
   readonly to: number;
   readonly at: Date;
-  /** Who did it, as the audit log names them. */
+  /** The author, as the audit log names them. */
   readonly by: string;
 }
 
-/** To the administrators: what is there will be deleted earlier, and how to prevent it. */
+/** To the administrators: existing data will be deleted earlier, and how to prevent it. */
 export function periodShortened(site: Site, { key, from, to, at, by }: Shortening): Letter {
   const deleted = key === "policy.audit_retention" ? "Audit records" : "Expired accounts with their files";
   return letter(`${site.host}: ${key} becomes shorter on ${date(at)}`, [

@@ -1,11 +1,11 @@
-/** What administrators are mailed about their passkeys and authenticator apps. Pure, like messages.ts. */
+/** Mails to administrators about their passkeys and authenticator apps. Pure, like messages.ts. */
 
 import type { Site } from "../operation/context.ts";
 import { type Block, date, fact, type Letter, letter, line, paragraph } from "./letter.ts";
 import { toPage } from "./links.ts";
 import { hello, UNEXPECTED, whomToAsk } from "./phrases.ts";
 
-/** What was added or removed, by whom and from where. */
+/** The added or removed factor, with the author and their address. */
 export interface FactorChange {
   readonly username: string;
   /** Such as "the passkey Laptop". */
@@ -17,7 +17,7 @@ export interface FactorChange {
   readonly from: string;
 }
 
-/** To one who can log in with something more from now on. */
+/** To an administrator who can now log in with another factor. */
 export function factorsAdded(site: Site, change: FactorChange): Letter {
   return letter(`A new way to log in to ${site.host} was added`, [
     hello(change.username),
@@ -29,7 +29,7 @@ export function factorsAdded(site: Site, change: FactorChange): Letter {
   ]);
 }
 
-/** To one who no longer can log in with something. */
+/** To an administrator who can no longer log in with a factor. */
 export function factorsRemoved(site: Site, change: FactorChange): Letter {
   return letter(`A way to log in to ${site.host} was removed`, [
     hello(change.username),
@@ -49,7 +49,7 @@ export interface RefusedUse {
   readonly from: string;
 }
 
-/** To the owner of a passkey of which there seem to be two. */
+/** To the owner of a passkey that seems to have a copy. */
 export function counterWentBack(site: Site, { username, name, at, from }: RefusedUse): Letter {
   return letter(`A passkey for ${site.host} may have been copied`, [
     hello(username),
@@ -64,7 +64,7 @@ export function counterWentBack(site: Site, { username, name, at, from }: Refuse
   ]);
 }
 
-/** To one whose password somebody seems to have, and not the app. */
+/** To an administrator whose password somebody seems to have, without the app. */
 export function codesGuessed(site: Site, { username, at, from }: Omit<RefusedUse, "name">): Letter {
   return letter(`Somebody may know your password for ${site.host}`, [
     hello(username),

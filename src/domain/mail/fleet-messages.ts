@@ -1,4 +1,4 @@
-/** What administrators are mailed about hosts with an agent. Pure, like messages.ts. */
+/** Mails to administrators about hosts with an agent. Pure, like messages.ts. */
 
 import type { Site } from "../operation/context.ts";
 import { type Block, code, date, fact, type Letter, letter, line, paragraph } from "./letter.ts";
@@ -12,7 +12,7 @@ export interface MailedHost {
   readonly shutsAt: Date | null;
 }
 
-/** Hosts that one mail names; of more it gives the number. */
+/** Most hosts that one mail names; it gives the number of the others. */
 const NAMED = 30;
 
 /** A quarter of the lease has passed without a sign. */
@@ -44,7 +44,7 @@ export function hostsShut(site: Site, hosts: readonly MailedHost[]): Letter {
   ]);
 }
 
-/** Hosts are back of which a mail said that they are silent. */
+/** Hosts are back that a mail reported as silent. */
 export function hostsBack(site: Site, hosts: readonly MailedHost[]): Letter {
   return letter(`${site.host}: ${subjectOf(hosts, "is", "are")} back`, [
     paragraph("The service hears of them again, and what was changed meanwhile is applied."),

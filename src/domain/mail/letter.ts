@@ -16,7 +16,7 @@ export type Block =
   | { readonly kind: "code"; readonly text: string }
   | { readonly kind: "token"; readonly text: string };
 
-/** What the blocks after it are about. */
+/** The topic of the following blocks. */
 export function heading(text: string): Block {
   return { kind: "heading", text };
 }
@@ -36,7 +36,9 @@ export function link(url: string): Block {
   return { kind: "link", url: line(url) };
 }
 
-/** A page that does what the label says, with its address below for those who cannot press it or want to see it first. */
+/**
+ * A page that does what the label says, with its address below for readers who cannot press it or want to see it first.
+ */
 export function button(label: string, url: string): Block {
   return { kind: "button", label, url: line(url) };
 }
@@ -89,13 +91,13 @@ export function day(at: Date): string {
   return `${at.getUTCDate()} ${MONTHS[at.getUTCMonth()]} ${at.getUTCFullYear()}`;
 }
 
-/** By themselves: to make a date in a language takes longer than the rest of a letter. */
+/** Written out here, because formatting a date for a language takes longer than the rest of a letter. */
 const MONTHS = [
   ...["January", "February", "March", "April", "May", "June"],
   ...["July", "August", "September", "October", "November", "December"],
 ] as const;
 
-/** Columns of the text; a terminal has 80, and whoever answers puts `> ` in front. */
+/** Columns of the text; a terminal has 80, and a reply puts `> ` in front. */
 const WIDTH = 76;
 /** Two columns of margin, and the names of facts below each other. */
 const FACT_INDENT = 15;

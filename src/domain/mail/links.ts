@@ -1,4 +1,4 @@
-/** Where mails lead. What is secret stands in the fragment: neither a server nor a mail scanner is sent it. */
+/** Links in mails. Secrets stand in the fragment: neither a server nor a mail scanner is sent it. */
 
 import { PAGES, type PageName, userPage } from "../../shared/product/pages.ts";
 import type { Site } from "../operation/context.ts";
@@ -21,7 +21,7 @@ export function codeRequestLink(site: Where, username: string): string {
   return `${site.baseUrl}${PAGES.login}#${escaped(username)}`;
 }
 
-/** The page that has the name and the code filled in; whoever opens it still has to press the button. */
+/** The page with the name and the code filled in; the reader still has to press the button. */
 export function loginLink(site: Where, username: string, code: string): string {
   return `${site.baseUrl}${PAGES.login}#${escaped(username)}.${escaped(code)}`;
 }

@@ -1,4 +1,4 @@
-/** What every mail says. Pure; all values may come from strangers and cannot break out of the line they are on. */
+/** The texts of all mails. Pure; all values may come from strangers and cannot break out of the line they are on. */
 
 import type { Site } from "../operation/context.ts";
 import {
@@ -115,7 +115,7 @@ export function applicationsReceived(
   ]);
 }
 
-/** To the applicant: the application has arrived. Says nothing about what is known of the name. */
+/** To the applicant: the application has arrived. Does not reveal whether the name is taken. */
 export function applicationArrived(site: Site, { username }: { readonly username: string }): Letter {
   return letter(`Your application for ${site.host} has arrived`, [
     paragraph(`Hello ${line(username)},`),
@@ -197,7 +197,7 @@ export function keyAdded(site: SiteWithKeys, user: MailedUser, key: MailedKey): 
   ]);
 }
 
-/** To the user: a key was revoked, and what was scheduled on the host is gone, if there was anything. */
+/** To the user: a key was revoked, and their scheduled jobs on the host are gone, if there were any. */
 export function keyRemoved(site: Site, user: MailedUser, key: MailedKey, jobs: MailedJobs): Letter {
   return letter(`A key was removed from your account on ${site.host}`, [
     hello(user.username),

@@ -16,7 +16,7 @@ export interface QueuedMail {
   readonly expiresAt?: Date;
   /** Mail with a key that was queued before is not queued again, for at least `DEDUPE_PERIOD`. */
   readonly dedupeKey?: string;
-  /** Stored like mail, without its text, and never sent. */
+  /** Stored like mail, but without its text, and never sent. */
   readonly decoy?: boolean;
 }
 
@@ -32,7 +32,7 @@ export const APPLICANT_MAIL = "applicant ";
 export const OUTBOX_CHANNEL = "uam_outbox";
 /** Finished mail is kept for this long, to answer what was sent. */
 const KEPT = 30 * DAY;
-/** And for this long where its key keeps it from being sent again: a reminder may be due a year before the expiry it is about. */
+/** And for this long if its key keeps it from being sent again: a reminder may be due a year before the expiry it is about. */
 export const DEDUPE_PERIOD = 400 * DAY;
 
 /** Queues a mail; it is sent after the operation's commit, and never if the operation fails. */

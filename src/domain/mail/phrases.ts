@@ -1,4 +1,4 @@
-/** What several mails say in the same words. */
+/** Phrases that several mails share. */
 
 import type { JobsGone } from "../../protocol/host.ts";
 import { PAGES } from "../../shared/product/pages.ts";
@@ -15,7 +15,7 @@ export interface MailedUser {
   readonly expireAt: Date;
 }
 
-/** What each role is for, after "you may". */
+/** The rights of each role, after "you may". */
 export const ROLE_MAY: Readonly<Record<AdminRole, string>> = {
   owner: "do everything, also add and remove administrators",
   operator: "manage users, their keys, and applications for access",
@@ -137,7 +137,7 @@ export function notMe(site: Site, condition: string): readonly Block[] {
   ];
 }
 
-/** Whom to ask. `UAM_CONTACT` is an address or a sentence. */
+/** The contact for questions. `UAM_CONTACT` is an address or a sentence. */
 export function whomToAsk(site: Site, question = "Questions?"): Block {
   const contact = line(site.contact ?? "");
   if (contact === "") return paragraph(`${question} Ask the administrators of ${site.host}.`);
@@ -147,7 +147,7 @@ export function whomToAsk(site: Site, question = "Questions?"): Block {
 /** For mails that report what somebody else did. */
 export const UNEXPECTED = "Questions, or did you not expect this?";
 
-/** What was scheduled for the user, and is gone with a key. */
+/** The user's scheduled jobs that are removed with a key. */
 export interface MailedJobs {
   /** On the service's own host, if there was anything. */
   readonly here: JobsGone | undefined;
@@ -155,7 +155,7 @@ export interface MailedJobs {
   readonly elsewhere: boolean;
 }
 
-/** Said where a key was revoked; nothing where there was nothing. */
+/** Included if a key was revoked; nothing if there were no jobs. */
 export function jobsGone({ here, elsewhere }: MailedJobs): readonly Block[] {
   const copy = "An administrator can show you a copy of what was in them for 30 days";
   const gone = `${elsewhere ? "were removed from the servers" : "were removed from the server"} as well, because no job says which key planted it`;

@@ -1,4 +1,4 @@
-/** What is mailed when users lock their own account or ask for more time. Pure, like messages.ts. */
+/** Mails about users who lock their own account or ask for more time. Pure, like messages.ts. */
 
 import type { Site } from "../operation/context.ts";
 import { code, date, fact, type Letter, letter, line, paragraph } from "./letter.ts";
@@ -10,7 +10,7 @@ export interface MailedLock {
   readonly at: Date;
   /** The address that the request came from; "" where it is not known. */
   readonly from: string;
-  /** What the host could not do yet, in sentences. */
+  /** Steps that the host could not do yet, in sentences. */
   readonly owed: readonly string[];
 }
 

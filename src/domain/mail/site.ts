@@ -1,4 +1,4 @@
-/** What a mail that says how to connect knows about the host, beyond the configuration. */
+/** Facts about the host, beyond the configuration, for mails that say how to connect. */
 
 import type { ServerKey } from "../../protocol/host.ts";
 import type { Services, Site } from "../operation/context.ts";

@@ -1,4 +1,4 @@
-/** What administrators are mailed about their tokens for machines. Pure, like messages.ts. */
+/** Mails to administrators about their tokens for machines. Pure, like messages.ts. */
 
 import type { AdminRole } from "../../shared/product/statuses.ts";
 import type { Site } from "../operation/context.ts";
@@ -20,7 +20,7 @@ export interface MailedToken {
 /** How a token came to be. */
 export interface TokenMade extends MailedToken {
   readonly at: Date;
-  /** Who made it, as the audit log names them. */
+  /** The author, as the audit log names them. */
   readonly by: string;
   /** Their address; "" for the shell. */
   readonly from: string;

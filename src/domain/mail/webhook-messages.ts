@@ -1,4 +1,4 @@
-/** What owners are mailed about webhooks. Pure, like messages.ts. */
+/** Mails to owners about webhooks. Pure, like messages.ts. */
 
 import type { Site } from "../operation/context.ts";
 import { date, fact, type Letter, letter, paragraph } from "./letter.ts";
