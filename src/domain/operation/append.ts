@@ -1,4 +1,4 @@
-/** Adds one record to the audit log, in the transaction of what it records. */
+/** Adds one record to the audit log, in the transaction of the change that it records. */
 
 import { sql } from "drizzle-orm";
 import { RESOURCE_TYPE_OF } from "../../shared/product/audit-actions.ts";
@@ -9,7 +9,7 @@ import type { AuditContent, Context } from "./context.ts";
 import type { Actor, AuditEntry, Recorded } from "./entry.ts";
 import { type Asking, isPermitted, onward, permitParameters, requirePermission } from "./permission.ts";
 
-/** Longest text kept of any one value in `detail`: what a caller submitted must not fill the log. */
+/** Longest text of one value in `detail`: submitted texts must not fill the log. */
 const MAX_DETAIL_TEXT = 1000;
 /** Longest actor and resource id; an index entry has room for about 2,700 bytes. */
 const MAX_NAME = 256;
@@ -25,8 +25,8 @@ export async function appendAudit(tx: Transaction, context: Context, recorded: R
 }
 
 /**
- * The same for what the caller did: throws if they have lost the permission for it. Whatever took it from them is recorded before this, and
- * then it is seen, or after this is committed.
+ * The same for the caller's own change: throws if they have lost the permission for it. A change that takes the permission is either
+ * recorded before this, and seen, or comes after this commit.
  */
 export async function appendPermitted(tx: Transaction, context: Context, recorded: Recorded): Promise<RecordRef> {
   const { entry, result, actor = context.actor } = recorded;
@@ -59,7 +59,7 @@ export async function appendPermitted(tx: Transaction, context: Context, recorde
   };
   const mac = context.seal.record(next.mac, content);
   const isStill = await append(tx, context, { content, previous: next.mac, mac });
-  // What the transaction itself ends, such as the session by a logout, is there to everybody else.
+  // A session that this transaction itself ends, as a logout does, still exists for other connections.
   if (!isStill) await requirePermission(context.autocommit, context, entry.action);
   return { id: next.id, mac };
 }
@@ -73,14 +73,14 @@ export interface RecordRef {
 /** Whether this very record is in the log; waits for a commit that is still under way. */
 export async function hasRecord(db: Database, { id, mac }: RecordRef): Promise<boolean> {
   return await db.transaction(async (tx) => {
-    // Whoever is committing a record holds the head's lock until that is done.
+    // A transaction that commits a record holds the head's lock until the commit is done.
     await lockHead(tx, { actor: "", action: "auth.logout", resourceType: "", resourceId: "", subjectId: null });
     const rows = await tx.execute(sql`select 1 from audit where id = ${id} and mac = ${mac}`);
     return rows.length > 0;
   });
 }
 
-/** An id that was too large for the database was looked up as 0, which nothing has; the record shows it as it was sent. */
+/** An id too large for the database was looked up as 0, which nothing has; the record shows the id as sent. */
 function withSentId(entry: AuditEntry, sentId: string | undefined): AuditEntry {
   if (sentId === undefined) return entry;
   if (entry.resourceId === "0") return { ...entry, resourceId: sentId };
@@ -98,7 +98,7 @@ type Counters = Pick<
   "nAction" | "nActorAction" | "nResourceAction" | "nResourceActorAction" | "nSubject"
 >;
 
-/** What the database knows about the record to come. */
+/** The database's facts about the next record. */
 interface Next {
   readonly id: number;
   /** Milliseconds since 1970 of the record before. */

@@ -1,7 +1,7 @@
 /**
  * Audited operations: every state change goes through one of three functions. Change and audit record commit together; no
- * record, no change. What gives access (`auditedGrant`) is undone on the host if anything fails. What takes access away
- * (`auditedClosing`) has no undo: it goes forward. What does neither is `audited`.
+ * record, no change. `auditedGrant` gives access: it is undone on the host if anything fails. `auditedClosing` takes
+ * access away and has no undo: it goes forward. `audited` is for all others.
  */
 
 import { DATABASE_FULL, isDatabaseFull } from "../../shared/database-lost.ts";
@@ -15,7 +15,7 @@ import type { ClosingOperation, Context, Grant, Operation } from "./context.ts";
 import type { ActorType, AuditEntry, Recorded, Recording } from "./entry.ts";
 import { onward, requirePermission, whilePermitted } from "./permission.ts";
 
-/** What an operation does, where some of it needs no transaction. */
+/** An operation with a part that needs no transaction. */
 export interface Steps<P, T, Op = Operation> {
   /** Runs first, with no transaction open: for slow work, and for counters that must survive a failure. */
   readonly prepare: () => Promise<P>;
@@ -25,9 +25,9 @@ export interface Steps<P, T, Op = Operation> {
 type Work<P, T, Op> = ((op: Op) => Promise<T>) | Steps<P, T, Op>;
 
 /**
- * Runs an operation that touches nobody's access on the host. When it returns, change and record are committed (also if the
- * answer to the commit got lost); when it throws, nothing is changed, the failure is recorded with `err`, and what was thrown
- * is rethrown.
+ * Runs an operation that does not change access on the host. When it returns, change and record are committed (also if the
+ * answer to the commit got lost); when it throws, nothing is changed, the failure is recorded with `err`, and the error is
+ * rethrown.
  */
 export function audited<T, P = undefined>(
   context: Context,
@@ -38,14 +38,14 @@ export function audited<T, P = undefined>(
   return OTHER_CLOSINGS.has(entry.action) && context.operation === undefined ? withReserve(context, run) : run();
 }
 
-/** What takes access away and touches no account of the service's own host. */
+/** Actions that take access away without touching an account of the service's own host. */
 const OTHER_CLOSINGS: ReadonlySet<AuditAction> = new Set([
   ...(["token.revoke", "admin.remove", "admin.end_sessions", "user.end_sessions", "webhook.delete"] as const),
   "host.lock",
 ]);
 
 /**
- * The same for what gives access: when it throws, the host is restored, too. Refused, unrecorded, while the database lives on room that is
+ * The same for giving access: when it throws, the host is restored, too. Refused, unrecorded, while the database uses the reserve that is
  * kept for taking access away.
  */
 export async function auditedGrant<T>(
@@ -58,7 +58,7 @@ export async function auditedGrant<T>(
 }
 
 /**
- * Runs an operation that takes access away. Nothing that it did on the host is ever undone: what it could not do is noted
+ * Runs an operation that takes access away. Its changes on the host are never undone: steps that fail are noted
  * (domain/accounts/closings.ts) and finished later, also if the database fails or the process dies in between. An operation
  * that refuses by `op.refuse` is committed, recorded as failed, and throws `internal`.
  */
@@ -75,9 +75,9 @@ export async function auditedClosing<T>(
 const AUTHORITIES: ReadonlySet<ActorType> = new Set(["admin", "token", "cli"]);
 
 /**
- * What takes access away, begun again with room from the reserve where the database's disk is full: as often as there is something to give,
- * because whoever filled the disk may be faster. Only where somebody with authority asks: an account's owner must not be able to use the
- * reserve up, by what they ask or cause.
+ * Retries a closing with room from the reserve while the database's disk is full: as often as there is room to give, because the process
+ * that filled the disk may be faster. Only for callers with authority: an account's owner must not be able to use the reserve up, by their
+ * requests or effects.
  */
 async function withReserve<T>({ actor, reserve }: Context, work: () => Promise<T>): Promise<T> {
   for (;;) {
@@ -126,7 +126,7 @@ async function closeOnce<T>(
   return result;
 }
 
-/** What an outermost operation collects from itself and the operations inside it. */
+/** The data that an outermost operation collects from itself and the operations inside it. */
 interface Journal {
   readonly records: Recorded[];
   readonly failures: Recorded[];
@@ -173,7 +173,7 @@ async function perform<P, T>(context: Context, entry: AuditEntry, steps: AnyStep
     if (finished?.record !== undefined) await waitAgain(context, finished.record, before);
     return done;
   } catch (error) {
-    // The answer to a commit can get lost; its record tells what became of it.
+    // The answer to a commit can get lost; the record shows whether it succeeded.
     if (finished?.record !== undefined && (await isStored(context, finished.record))) return finished.result;
     faultPoint("operation: failed, host not set back");
     const isUndone = await undoAll(context, journal);
@@ -196,7 +196,7 @@ async function runInside<P, T>(context: Context, outer: Operation, known: Known,
   }
 }
 
-/** What the records of success and failure have in common; it grows while the operation finds out. */
+/** The common part of the success and failure records; it grows as the operation learns more. */
 interface Known {
   entry: AuditEntry;
 }

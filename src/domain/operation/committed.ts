@@ -1,4 +1,4 @@
-/** What became of a commit whose answer got lost, or whose wait for a standby was cancelled. */
+/** The outcome of a commit whose answer got lost, or whose wait for a standby was cancelled. */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { isDatabaseLost } from "../../shared/database-lost.ts";
@@ -27,8 +27,8 @@ export async function isStored(context: Context, record: RecordRef): Promise<boo
 }
 
 /**
- * Reads what is answered about a change that is committed. A database that is lost just then must not make the change look as if it had
- * failed: it is asked again, and its failure is thrown only if it stays away.
+ * Reads the answer about a committed change. A database that is lost just then must not make the change look as if it had failed: it is
+ * asked again, and its failure is thrown only if it stays away.
  */
 export async function readCommitted<T>(context: Context, read: () => Promise<T>): Promise<T> {
   for (let look = 1; ; look++) {
@@ -46,8 +46,8 @@ export async function readCommitted<T>(context: Context, read: () => Promise<T>)
 }
 
 /**
- * If somebody cancelled the wait of a commit for its standby since there were `before` of those, this one or another: asking for
- * the record waits for the standby again, because whoever asks takes a lock.
+ * Waits again if somebody has cancelled the wait of a commit for its standby, this one or another, since there were `before` of
+ * those: reading the record takes a lock, and so waits for the standby.
  */
 export async function waitAgain(context: Context, record: RecordRef, before: number): Promise<void> {
   let known = before;

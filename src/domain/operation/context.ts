@@ -1,4 +1,4 @@
-/** What an operation is given: the parts of the service, who asks, and what it may do to its own record. */
+/** The input of an operation: the parts of the service, the caller, and control over its own record. */
 
 import type { HostState } from "../../protocol/fleet.ts";
 import type { Host } from "../../protocol/host.ts";
@@ -11,7 +11,9 @@ import type { AuditRow } from "../../store/schema-audit.ts";
 import { type Actor, type AuditDetail, type Recorded, type Recording, SYSTEM } from "./entry.ts";
 import type { Permit } from "./permission.ts";
 
-/** What has to be shown before a code is mailed: the text of a picture, a proof of work, either of them, or nothing. */
+/**
+ * The proof that is needed before a code is mailed: the text of a picture, a proof of work, either of them, or nothing.
+ */
 export type CaptchaMode = "image" | "proof" | "both" | "off";
 
 /** How administrators log in: as they please, never with a password alone, or with a passkey only. */
@@ -46,7 +48,7 @@ export interface Policy {
   readonly auditStream: string | undefined;
 }
 
-/** What mails say about this installation. */
+/** The facts about this installation in mails. */
 export interface Site {
   /** The service's origin, without a trailing slash, as in `https://uam.example.org`. */
   readonly baseUrl: string;
@@ -55,15 +57,15 @@ export interface Site {
   readonly port: number;
   /** True for a service that manages no host of its own and is told of none: then nobody is told to connect to `host`. */
   readonly withoutHost?: boolean;
-  /** Whom users ask: an address or a sentence; undefined where nobody is named. */
+  /** The contact for users: an address or a sentence; undefined if there is none. */
   readonly contact: string | undefined;
   /** Whether the service has pages for browsers, to which mails can link. */
   readonly console: boolean;
 }
 
 /**
- * Hashes passwords and one-time codes, a bounded number at a time; throws `limited` when too many wait. Strangers have a part of the places only:
- * `isKnown` says that the caller has shown something before, a solved captcha or a session; whoever was sent a code had to.
+ * Hashes passwords and one-time codes, a bounded number at a time; throws `limited` when too many wait. Strangers get only a part of the places.
+ * `isKnown` means that the caller has already proved something: a solved captcha, a session, or a mailed code, which needs a captcha.
  */
 export interface Hasher {
   /** A PHC string, `$argon2id$v=19$m=65536,t=2,p=1$…`, of the password in NFC. */
@@ -78,18 +80,18 @@ export interface Hasher {
   verifyDummyCode(code: string): Promise<void>;
 }
 
-/** What the seal of an audit record covers. */
+/** The content of an audit record that its seal covers. */
 export type AuditContent = Readonly<Omit<AuditRow, "mac">>;
 
 /** The keyed hashes that make a change to the audit log evident. */
 export interface Seal {
   /** The seal of a record that follows one with the seal `previous`; empty before the first. */
   record(previous: Uint8Array, content: AuditContent): Uint8Array;
-  /** Says that the service itself removed the records up to `id`, whose last seal was `mac`. */
+  /** Proves that the service itself removed the records up to `id`; `mac` was the last seal of those. */
   checkpoint(id: number, createdAt: Date, mac: Uint8Array, purgedAt: Date): Uint8Array;
   /** Tells keys apart without revealing any. */
   fingerprint(): Uint8Array;
-  /** What a webhook's deliveries are signed with: it is stored nowhere, and whoever has only the database cannot make it. */
+  /** The secret that signs a webhook's deliveries. It is stored nowhere, and the database alone is not enough to make it. */
   webhookSecret(salt: Uint8Array): Uint8Array;
   /** 32 bytes for a purpose of its own: the same wherever the key is, and nothing about the key can be learned from them. */
   keyFor(purpose: string): Uint8Array;
@@ -118,7 +120,10 @@ export interface Services {
 export interface Context extends Services {
   readonly actor: Actor;
   readonly requestId: string;
-  /** What lets them ask; it is looked at again where the change is made. None for jobs, the command line, and what anybody may ask. */
+  /**
+   * The basis of the caller's permission, which is checked again where the change is made. Absent for jobs, the command line, and
+   * requests that anybody may make.
+   */
   readonly permit?: Permit | undefined;
   /** The id that the request names, as digits, where it is too large for the database. */
   readonly sentId?: string;
@@ -131,20 +136,20 @@ export interface Operation {
   readonly tx: Transaction;
   /** The caller's context inside this operation: an operation called with it shares this one's fate. */
   readonly context: Context;
-  /** Adds to the record whatever becomes of the operation. */
+  /** Adds to the record, both of success and of failure. */
   about(known: { readonly detail?: AuditDetail; readonly subjectId?: number }): void;
   /** Adds to the record of the operation's success. */
   record(recording: Recording): void;
   /** Another record that commits with the operation's own. */
   alsoRecord(record: Recorded): void;
   /**
-   * Registers what is to be stored with the number of the operation's last record, 0 if nothing is recorded. It runs in the transaction,
-   * while every other writer of the log waits: what other operations have recorded is visible, and they see this.
+   * Registers work that stores the number of the operation's last record, 0 if nothing is recorded. It runs in the transaction, while
+   * every other writer of the log waits: it sees all records of other operations, and they see this.
    */
   onRecorded(work: (record: number) => Promise<void>): void;
 }
 
-/** An operation that gives access: what it did on the host is undone if anything fails. */
+/** An operation that gives access: its changes on the host are undone if anything fails. */
 export interface Grant extends Operation {
   /**
    * Registers what restores the host; run after a rollback, last registered first, on connections of its own. Await it before the host is
@@ -153,11 +158,11 @@ export interface Grant extends Operation {
   onRollback(undo: () => Promise<void>): Promise<void>;
 }
 
-/** An operation that takes access away: it only goes forward, and what it cannot finish is owed. */
+/** An operation that takes access away: it only goes forward, and unfinished steps are owed. */
 export interface ClosingOperation extends Operation {
   /**
-   * Call it before the host is touched, once the closing is noted for good. The sentence is what the caller is told if
-   * the database fails from here on.
+   * Call it before touching the host, once the closing is noted for good. The caller gets the sentence if the database
+   * fails from here on.
    */
   begun(sentence: string): void;
   /**

@@ -1,23 +1,23 @@
-/** What the audit log says about an operation. */
+/** The content of an operation's audit record. */
 
 import type { AuditAction } from "../../shared/product/audit-actions.ts";
 
 export type ActorType = "admin" | "user" | "cli" | "system" | "anonymous" | "token";
 
-/** Who performs an operation, as the audit log names it. */
+/** The actor of an operation, as the audit log names it. */
 export interface Actor {
   readonly type: ActorType;
   /** Username, name of the operating-system account for `cli`, name of the `token`, "system", or "anonymous". */
   readonly name: string;
   /** Client address, or "" where there is none. */
   readonly ip: string;
-  /** Whose token it is; records have it in their detail. */
+  /** The owner of the token; records have it in their detail. */
   readonly owner?: string;
   /** Which token it is: names may come twice. */
   readonly tokenId?: number;
 }
 
-/** The actor as a person who reads a mail has to be told. */
+/** The actor's name in mails for people. */
 export function nameForPeople({ name, owner }: Actor): string {
   return owner === undefined ? name : `${name}, a token of ${owner}`;
 }
@@ -27,22 +27,22 @@ export const SYSTEM: Actor = { type: "system", name: "system", ip: "" };
 
 export type AuditDetail = Readonly<Record<string, string | number | boolean | null>>;
 
-/** What is known about an operation before it begins; it is in the record of its success and of its failure. */
+/** The facts about an operation before it begins; they are in the records of success and failure. */
 export interface AuditEntry {
   readonly action: AuditAction;
   /** Decimal id, or the key of a setting. Empty when a create failed. */
   readonly resourceId?: string;
   readonly detail?: AuditDetail;
-  /** The external user who acts or whom it is about; makes the record part of that user's own trail. */
+  /** The external user who acts or is affected; makes the record part of that user's own trail. */
   readonly subjectId?: number;
 }
 
-/** What an operation found out; only the record of its success has it. */
+/** The facts that an operation learned; only the record of its success has them. */
 export interface Recording {
   readonly resourceId?: string;
   readonly detail?: AuditDetail;
   readonly subjectId?: number;
-  /** Who turned out to have acted, as at a login; a failure stays in the name of the actor who asked. */
+  /** The actor that a login identified; a failure stays in the name of the actor who asked. */
   readonly actor?: Actor;
   /** The sentence of a failure that is to be committed all the same: the record says `failed`, with it as `err`. */
   readonly refused?: string;
@@ -54,6 +54,6 @@ export interface Recording {
 export interface Recorded {
   readonly entry: AuditEntry;
   readonly result: "success" | "failed";
-  /** Who did it, where that is not who asked for the operation. */
+  /** The actor, if that is not the operation's caller. */
   readonly actor?: Actor;
 }

@@ -1,4 +1,4 @@
-/** Group commit: what many requests want stored within a moment is stored by one statement, or a few. */
+/** Group commit: stores the items of many requests of one moment with one statement, or a few. */
 
 import { UamError } from "../../shared/errors.ts";
 
@@ -9,9 +9,11 @@ export interface HostItem {
 
 /** How long the first item waits for others, in milliseconds. */
 const GATHERING = 20;
-/** Items in one call: of thousands that come at once the first are stored while the last are still looked at. */
+/**
+ * Most items in one call: of thousands that come at once, the first are stored while the last are still being checked.
+ */
 const MOST = 1000;
-/** What one host may have waiting; its agent has one request under way at a time. */
+/** Most items that one host may have waiting; its agent has one request under way at a time. */
 const MAX_WAITING = 4;
 
 interface Waiting<I, O> {
@@ -21,8 +23,8 @@ interface Waiting<I, O> {
 }
 
 /**
- * A function that resolves once the item is stored, with what `store` returned for it: that is called with the items of a moment, at
- * most one of each host, and one call at a time. Throws `limited` for a host that has too many waiting.
+ * Returns a function that resolves once the item is stored, with the result of `store` for it. `store` gets the items of a moment,
+ * at most one of each host, and runs one call at a time. Throws `limited` for a host that has too many waiting.
  */
 export function createGroupCommit<I extends HostItem, O>(
   store: (items: readonly I[]) => Promise<readonly O[]>,

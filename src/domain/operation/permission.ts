@@ -1,6 +1,6 @@
 /**
- * The caller's permission, looked at again where a change is made: a body can take its time to arrive, and so can a lock. Nothing is
- * locked for it, because a removal must not wait for what the removed one does, however long that takes.
+ * The caller's permission, checked again where a change is made: a body can take its time to arrive, and so can a lock. Nothing is
+ * locked for the check, because a removal must not wait for the removed caller's requests, however long they take.
  */
 
 import { eq, type SQL, sql } from "drizzle-orm";
@@ -12,27 +12,27 @@ import { type Database, preparedOnce, type Transaction } from "../../store/clien
 import { users } from "../../store/schema.ts";
 import { admins, sessions, tokens } from "../../store/schema-auth.ts";
 
-/** What the permission of a caller rests on. */
+/** The basis of a caller's permission. */
 export interface Permit {
   readonly by: "session" | "token";
   /** SHA-256 of the session's cookie, or of the token, in hexadecimal digits. */
   readonly hash: string;
-  /** Whose it is. */
+  /** The kind and the id of the caller. */
   readonly userType: "admin" | "user";
   readonly principalId: number;
   /** The roles with which an administrator may do it. */
   readonly roles: readonly AdminRole[];
 }
 
-/** What of an operation's context says whether the caller may still ask. */
+/** The part of an operation's context that the check needs. */
 export interface Asking {
   readonly clock: Clock;
   readonly permit?: Permit | undefined;
 }
 
 /**
- * Whether the session, or the token, is there, and an administrator's role suffices, by what the statement that this is part of sees;
- * true where nobody asks who could lose the permission. Its parameters are `permitParameters`.
+ * Whether the session or the token exists and the administrator's role suffices, as the surrounding statement sees it; true for
+ * callers who cannot lose the permission. Its parameters are `permitParameters`.
  */
 export function isPermitted(): SQL<boolean> {
   const { placeholder } = sql;
@@ -48,7 +48,7 @@ export function isPermitted(): SQL<boolean> {
     else true end`;
 }
 
-/** What a statement with `isPermitted` is given besides its own parameters. */
+/** The additional parameters of a statement with `isPermitted`. */
 export function permitParameters({ clock, permit }: Asking) {
   return {
     permitBy: permit?.by ?? "",
@@ -63,8 +63,8 @@ const selectPermitted = preparedOnce((db) =>
 );
 
 /**
- * Throws `unauthorized` if the caller's session or token is there no more, `forbidden` if their role does not suffice any more; and
- * `conflict` for what a user asks who was shut, where that is how such a request is answered.
+ * Throws `unauthorized` if the caller's session or token no longer exists, and `forbidden` if their role no longer suffices. Throws
+ * `conflict` for a disabled user's request, if requests of that action get that answer.
  */
 export async function requirePermission(db: Database | Transaction, asking: Asking, action?: AuditAction) {
   if (asking.permit === undefined) return;
@@ -73,8 +73,8 @@ export async function requirePermission(db: Database | Transaction, asking: Aski
 }
 
 /**
- * Does what comes before an operation, for who is permitted. Who has lost the permission by the time that it fails is told that, and not what
- * failed: the password of who was removed is wrong, too.
+ * Runs the work before an operation, for permitted callers. If it fails after the caller has lost the permission, the caller learns that
+ * instead of the failure: the password of a removed administrator is wrong, too.
  */
 export async function whilePermitted<T>(
   asking: Asking & { readonly autocommit: Database },
@@ -90,12 +90,15 @@ export async function whilePermitted<T>(
   }
 }
 
-/** The context of what follows from a change that is committed, or was begun for good: it goes on, whatever becomes of who asked. */
+/**
+ * The context for consequences of a change that is committed, or was begun for good: they go on even if the caller loses the
+ * permission.
+ */
 export function onward<C extends Asking>(context: C): C {
   return { ...context, permit: undefined };
 }
 
-/** What a user who was shut is answered in the same way whether or not the sessions were ended with it. */
+/** Actions that refuse a disabled user in the same way whether or not their sessions were ended too. */
 const ONLY_WHILE_ACTIVE: ReadonlySet<AuditAction> = new Set(["key.create", "extension.request", "user.lock"]);
 
 async function refusalOf(
