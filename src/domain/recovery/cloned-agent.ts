@@ -7,7 +7,7 @@ import { hostKeyCopied } from "../mail/agent-messages.ts";
 import { audited } from "../operation/audited.ts";
 import { type Services, systemContext } from "../operation/context.ts";
 
-/** Locks the host and mails the administrators; does nothing for one that is locked or gone. */
+/** Locks the host and mails the administrators; does nothing if the host is locked or gone. */
 export async function lockCopied(services: Services, hostId: number): Promise<void> {
   const entry = { action: "host.lock", resourceId: String(hostId) } as const;
   await audited(systemContext(services), entry, async (op) => {

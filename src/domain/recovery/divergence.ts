@@ -1,6 +1,6 @@
 /**
- * A database that was set back: agents know records that it does not have. They shut what it shuts, and open nothing that was shut, until
- * an administrator has looked and accepts it.
+ * A database that was set back: agents know records that it does not have. They follow its closings, but reopen nothing, until an
+ * administrator has looked and accepts it.
  */
 
 import { and, count, eq, isNotNull, isNull, max } from "drizzle-orm";
@@ -14,7 +14,7 @@ import { audited } from "../operation/audited.ts";
 import { type Context, type Services, systemContext } from "../operation/context.ts";
 import { acceptUnknown, type UnknownAccount } from "./unknown-accounts.ts";
 
-/** Notes that the host knows another history. The first host of all is recorded and mailed: the others find the same. */
+/** Notes that the host knows another history. Only the first host is recorded and mailed: the others find the same. */
 export async function noteDivergence(services: Services, { id, name, diverged }: AdmittedHost): Promise<void> {
   if (diverged) return;
   const at = services.clock.now();
@@ -37,19 +37,19 @@ export async function noteDivergence(services: Services, { id, name, diverged }:
   });
 }
 
-/** What became of accepting. */
+/** The result of accepting. */
 export interface Acceptance {
   /** Hosts that waited for it. */
   readonly hosts: number;
   /** Accounts that the database does not know, and that are now removed from the hosts that have them. */
   readonly removed: readonly UnknownAccount[];
-  /** Names of hosts, of those that waited, that have not said yet which accounts they have that the database does not know. */
+  /** Names of waiting hosts that have not yet reported which unknown accounts they have. */
   readonly unheard: readonly string[];
 }
 
 /**
- * Accepts what is stored now for every host: what it opens may be opened again, and the accounts that hosts said to have and that it
- * does not know are removed, with their homes.
+ * Accepts the current stored state for every host: hosts may open accounts again, and remove unknown accounts that they reported,
+ * with their homes.
  */
 export async function acceptHistory(context: Context): Promise<Acceptance> {
   return await audited(context, { action: "fleet.accept" }, async (op) => {

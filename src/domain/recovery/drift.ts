@@ -1,4 +1,4 @@
-/** An account that differed on a remote host: recorded, and mailed where it was to be shut. */
+/** An account that differed on a remote host: recorded, and mailed if it should have been shut. */
 
 import type { HostProblem } from "../../protocol/fleet.ts";
 import { withoutPrefix } from "../../shared/text/account-name.ts";
@@ -28,7 +28,7 @@ export async function recordDrift(
       closedAccountDiffered(services.policy.site, { host: host.name, account, found: text }),
       {
         about: "users",
-        // The host's owner may do it as often as they like; once an hour is enough to know.
+        // The host's owner may cause it as often as they like; once an hour is enough to know.
         occasion: `drift:${host.id}:${account}:${Math.floor(now.getTime() / 3_600_000)}`,
       },
     );

@@ -1,4 +1,6 @@
-/** What `uam lock` shut on a remote host, without the service: it is shut everywhere, in the name of the operator there. */
+/**
+ * Accounts that `uam lock` shut on a remote host, without the service: shut everywhere, in the name of the operator there.
+ */
 
 import { and, eq, inArray, like, notInArray } from "drizzle-orm";
 import type { HostLock } from "../../protocol/fleet.ts";
@@ -15,8 +17,8 @@ import { auditedClosing } from "../operation/audited.ts";
 import type { Context, Services } from "../operation/context.ts";
 
 /**
- * Disables each user once, however often the lock is reported, by the path that disabling takes; what the service's own host cannot do is
- * owed, as always. A lock of an account that the host does not have counts as recorded, and changes nothing.
+ * Disables each user once, however often the lock is reported, as a disable by an administrator does; steps that fail on the service's
+ * own host are owed, as always. A lock of an account that the host does not have counts as recorded, and changes nothing.
  */
 export async function importHostLocks(
   services: Services,

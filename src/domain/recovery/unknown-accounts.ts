@@ -1,7 +1,7 @@
 /**
  * Accounts that hosts have from this service, and that its database, which was set back, does not know. Agents shut them by themselves. They
- * are removed once an administrator has accepted what is stored: until then they are rows of `removed_accounts` with a number that no agent
- * is told of.
+ * are removed once an administrator has accepted the stored state: until then they are rows of `removed_accounts` with a number that agents
+ * are not told.
  */
 
 import { sql } from "drizzle-orm";
@@ -15,7 +15,7 @@ import { PLACES } from "../hosts/placements.ts";
 import type { Operation, Services } from "../operation/context.ts";
 import { createGroupCommit, type HostItem } from "../operation/group-commit.ts";
 
-/** In place of the record's number in `removed_accounts`: nobody has accepted that the account goes. */
+/** Stands for the record's number in `removed_accounts` until somebody accepts the removal. */
 const NOT_ACCEPTED = sql.raw("-1");
 
 /** An account, and how many hosts have it. */
@@ -31,8 +31,8 @@ interface Reported extends HostItem {
 }
 
 /**
- * A function that stores which accounts the host has and the service does not know, in place of what was stored of that host before, and
- * resolves with those that it believes: none that the host should have, or is removing already.
+ * Returns a function that stores the accounts that the host has and the service does not know, in place of the earlier list of that
+ * host. It resolves with those that count: without those that the host should have, or is already removing.
  */
 export function createUnknownAccounts(
   services: Services,
@@ -41,7 +41,7 @@ export function createUnknownAccounts(
   return (host, accounts) => storeAll({ host, accounts });
 }
 
-/** What is wrong with a host that has such accounts, as a sentence. */
+/** The problem of a host with such accounts, as a sentence. */
 export function unknownSentence(accounts: readonly AccountRef[]): string {
   const names = accounts.slice(0, NAMED).map(({ name }) => name);
   const more = accounts.length > NAMED ? " and more" : "";
@@ -49,7 +49,7 @@ export function unknownSentence(accounts: readonly AccountRef[]): string {
   return `${counted(accounts.length, "account")} there that the database has lost ${are} shut: ${names.join(", ")}${more}. ${has} to be removed, with home directories, by uam fleet accept`;
 }
 
-/** All of them, by name: what an administrator who accepts has removed. */
+/** All of them, by name: the accounts that accepting removes. */
 export async function unknownAccounts(db: Database | Transaction): Promise<readonly UnknownAccount[]> {
   const rows = await db.execute<{ name: string; uid: number; hosts: number }>(sql`
     select r.name, r.uid, count(distinct x.id)::int as hosts from removed_accounts r cross join unnest(r.hosts) as x(id)
@@ -60,7 +60,7 @@ export async function unknownAccounts(db: Database | Transaction): Promise<reado
 /** Has all of them removed by the record of the operation, which is under `lockFleet`; returns them. */
 export async function acceptUnknown({ tx, context, onRecorded }: Operation): Promise<readonly UnknownAccount[]> {
   const now = sql`${context.clock.now().toISOString()}::timestamptz`;
-  // What is known again by now, since the user was made anew, is not to go.
+  // Accounts that are known again, since the user was recreated, are not removed.
   await tx.execute(sql`
     update removed_accounts r set hosts = array(select x.id from unnest(r.hosts) as x(id)
       where not ${hasPlace(sql`r.name`, sql`r.uid`, sql`x.id`)} order by 1) where r.record_id = ${NOT_ACCEPTED}`);
@@ -81,7 +81,7 @@ function hasPlace(name: ReturnType<typeof sql>, uid: ReturnType<typeof sql>, hos
     where ${ACCOUNT_PREFIX}::text || u.username = ${name} and a.uid = ${uid} and p.host_id = ${host})`;
 }
 
-/** Under `lockFleet`, like whoever accepts, and whoever gives somebody a host. */
+/** Under `lockFleet`, as are accepting and granting a host. */
 async function store({ db, clock }: Services, items: readonly Reported[]): Promise<readonly (readonly AccountRef[])[]> {
   const pairs = items.flatMap(({ host, accounts }) => accounts.map(({ name, uid }) => ({ host, name, uid })));
   const hosts = sql`${`{${items.map(({ host }) => host).join(",")}}`}::int[]`;

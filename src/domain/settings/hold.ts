@@ -1,4 +1,4 @@
-/** What keeps a shortened period from taking effect at once: the longer value, for a day. */
+/** The hold that delays a shortened period: the longer value stays in force for a day. */
 
 import { eq, sql } from "drizzle-orm";
 import type { SettingKey } from "../../shared/product/setting-keys.ts";
@@ -21,7 +21,7 @@ export async function lockSettings(tx: Transaction): Promise<void> {
   await tx.execute(sql`select pg_advisory_xact_lock(${LOCKS.settings})`);
 }
 
-/** What is stored about a setting besides its override; undefined before the first start of the service. */
+/** The stored state of a setting besides its override; undefined before the first start of the service. */
 export async function readState(db: Database | Transaction, key: SettingKey): Promise<PolicyState | undefined> {
   const [row] = await db
     .select()
@@ -33,8 +33,8 @@ export async function readState(db: Database | Transaction, key: SettingKey): Pr
 }
 
 /**
- * The hold that is in force now. `configured` is the configured default, where no override replaces it: one that was made
- * shorter, and that the service has not noted yet, begins to wait only when it does.
+ * The hold that is in force now. `configured` is the configured default, if no override replaces it: if it was made
+ * shorter, its delay begins only when the service notes it.
  */
 export function holdFor(state: PolicyState | undefined, configured: number | undefined, now: Date): Hold | undefined {
   if (state === undefined) return undefined;
@@ -44,7 +44,7 @@ export function holdFor(state: PolicyState | undefined, configured: number | und
   return { value: Math.max(state.configured, stored?.value ?? 0), until: shift(now, DAY) };
 }
 
-/** Stores the hold, or that there is none, and what is configured. */
+/** Stores the hold, or its absence, and the configured value. */
 export async function storeHold(
   tx: Transaction,
   key: SettingKey,

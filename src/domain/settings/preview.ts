@@ -1,4 +1,4 @@
-/** What overriding a setting, or dropping the override, would do; nothing is changed or recorded. */
+/** Previews overriding a setting, or dropping the override; nothing is changed or recorded. */
 
 import { and, asc, count, gt, gte, lte } from "drizzle-orm";
 import type { Preview } from "../../shared/product/preview.ts";
@@ -19,7 +19,7 @@ export interface SettingPreview extends Preview {
   readonly value: number;
   /** When it takes effect. */
   readonly at: Date;
-  /** What is deleted then, and would not be with the value in force. */
+  /** The deletions at that time that the value in force would not cause. */
   readonly deletes: { readonly users: number; readonly auditRecords: number };
 }
 
@@ -70,7 +70,7 @@ interface Shortening {
   readonly at: Date;
 }
 
-/** Users whose recycle period is over by then only because it is shorter, unless they are extended meanwhile. */
+/** Users past the recycle period at that time only because it is shorter, unless they are extended meanwhile. */
 async function countUsers({ db }: Context, { from, to, at }: Shortening): Promise<number> {
   if (to >= from) return 0;
   const [row] = await db

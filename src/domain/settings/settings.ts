@@ -1,6 +1,6 @@
 /**
- * The policy durations: configuration defaults, which administrators override. A shorter period that would delete what is
- * there takes effect a day after it was set, whoever set it and however; until then the longer one holds.
+ * The policy durations: configuration defaults, which administrators override. A shorter period that would delete
+ * existing data takes effect a day after it was set, by any actor and in any way; until then the longer one holds.
  */
 
 import { eq } from "drizzle-orm";
@@ -19,7 +19,7 @@ import { type Hold, holdFor, lockSettings, readState, storeHold } from "./hold.t
 
 export interface Setting {
   readonly key: SettingKey;
-  /** Milliseconds; what is in force. */
+  /** The value in force, in milliseconds. */
   readonly value: number;
   /** Whether a stored value replaces the configured default, now or from `pending.at` on. */
   readonly overridden: boolean;
@@ -38,8 +38,8 @@ export async function listSettings(context: Context): Promise<readonly Setting[]
 }
 
 /**
- * Overrides a default with a duration given as text such as `90d`; throws `invalid` for a text that is no duration, is out of
- * range, or is a retention that only the host's configuration may set.
+ * Overrides a default with a duration given as text such as `90d`; throws `invalid` for a text that is not a duration, is out
+ * of range, or is a retention that only the host's configuration may set.
  */
 export function updateSetting(context: Context, key: SettingKey, text: string): Promise<Setting> {
   return audited(context, settingEntry(key), (op) =>
@@ -148,8 +148,8 @@ async function change(
 }
 
 /**
- * What keeps a new value of a setting from taking effect at once; undefined if nothing does. For a value that waits already the
- * time does not begin again.
+ * The hold that delays a new value of a setting; undefined if there is none. The time does not begin again for a value that is
+ * already waiting.
  */
 export function holdOf(before: Setting, wanted: number, now: Date): Hold | undefined {
   if (!isDelayed(before.key) || wanted >= before.value) return undefined;
@@ -174,7 +174,7 @@ export function atLeast(policy: Policy, key: SettingKey, value: number): number 
   return key === "policy.audit_retention" ? Math.max(value, policy.auditRetentionMin) : value;
 }
 
-/** Whether a shorter value deletes what is there. */
+/** Whether a shorter value deletes existing data. */
 function isDelayed(key: SettingKey): boolean {
   return key !== "policy.default_ttl";
 }

@@ -1,4 +1,4 @@
-/** What is counted once a day, so that the dashboard's charts need not read the whole log. */
+/** Daily counts, so that the dashboard's charts need not read the whole log. */
 
 import { desc, lt } from "drizzle-orm";
 import { SERIES_DAYS } from "../../shared/product/limits.ts";
@@ -13,8 +13,8 @@ import { countChanges, countStates, dayOf, firstWholeDay, startOf } from "./coun
 const SETTLED = HOUR;
 
 /**
- * Stores how many users are in each state today, in place of what was counted earlier today, and the changes of the days that are
- * over; forgets what no series shows. Whoever does it twice, or at once, comes to the same.
+ * Stores how many users are in each state today, in place of today's earlier counts, and the changes of past days; deletes days
+ * that no series shows. Doing it twice, or at the same time, gives the same result.
  */
 export async function storeCounts({ db, clock }: Pick<Services, "db" | "clock">): Promise<void> {
   const now = clock.now();
@@ -23,7 +23,7 @@ export async function storeCounts({ db, clock }: Pick<Services, "db" | "clock">)
     .insert(userCounts)
     .values({ date: dayOf(now), ...states })
     .onConflictDoUpdate({ target: userCounts.date, set: states });
-  // After a jump of the clock, which may be wrong, what is past is neither concluded nor forgotten.
+  // After a jump of the clock, which may be wrong, past days are neither concluded nor deleted.
   if ((await readHeartbeat({ db, clock })).holdUntil !== undefined) return;
   await storeChanges(db, now);
   const oldest = dayOf(shift(now, -SERIES_DAYS.most * DAY));
@@ -35,7 +35,7 @@ async function storeChanges(db: Database, now: Date): Promise<void> {
   const [last] = await db.select().from(changeCounts).orderBy(desc(changeCounts.date)).limit(1);
   const from = last === undefined ? await firstWholeDay(db) : dayOf(shift(startOf(last.date), DAY));
   if (from === undefined) return;
-  // Of the first time with an old log, what no series shows is not read.
+  // The first run on an old log does not read the part that no series shows.
   const oldest = dayOf(shift(now, -SERIES_DAYS.most * DAY));
   const since = startOf(from < oldest ? oldest : from);
   const days = await countChanges(db, since, startOf(dayOf(shift(now, -SETTLED))));

@@ -1,13 +1,13 @@
-/** Names of what is stored, for completion at a shell. */
+/** Names of stored things, for completion at a shell. */
 
 import { sql } from "drizzle-orm";
 import { ACCOUNT_PREFIX } from "../../shared/text/account-name.ts";
 import type { Database } from "../../store/client.ts";
 
-/** What there are names of: users, a user's active keys, administrators, applications that are pending, tokens in use, hosts and their groups. */
+/** The kinds of things with names: users, a user's active keys, administrators, pending applications, tokens in use, hosts and their groups. */
 export type Nameable = "users" | "keys" | "admins" | "applications" | "tokens" | "hosts" | "host groups";
 
-/** A name, and what tells it from the others; nothing in either was typed by a stranger. */
+/** A name, and a hint that tells it from the others; strangers typed nothing in either. */
 export interface Name {
   readonly name: string;
   readonly hint: string;
@@ -15,7 +15,7 @@ export interface Name {
 
 const MOST = 200;
 
-/** At most 200 names that begin with `prefix`; `of` is the user whose keys are asked for. */
+/** At most 200 names that begin with `prefix`; `of` is the user to list the keys of. */
 export async function listNames(
   db: Database,
   kind: Nameable,

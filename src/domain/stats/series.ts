@@ -25,7 +25,7 @@ export interface Series {
   readonly states: readonly States[];
   /** The days to come, today included: how many active users expire. */
   readonly ends: readonly { readonly date: string; readonly users: number }[];
-  /** Changes that were recorded, and those that failed; logins are none. Without the days that the log no longer has. */
+  /** Recorded changes, and failed ones; logins do not count. Leaves out days that the log no longer has. */
   readonly changes: readonly Changes[];
 }
 
@@ -65,7 +65,7 @@ async function readEnds(tx: Transaction, days: number, now: Date): Promise<Serie
   return datesFrom(dayOf(now), days).map((date) => ({ date, users: found.get(date) ?? 0 }));
 }
 
-/** From the stored days, and from the log for those after them: today, and what the job has not stored yet. */
+/** From the stored days, and from the log for those after them: today, and the days that the job has not stored yet. */
 async function readChanges(tx: Transaction, first: string, now: Date): Promise<readonly Changes[]> {
   const stored = await tx
     .select()

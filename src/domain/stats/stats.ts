@@ -19,12 +19,12 @@ export interface Stats {
   readonly active: number;
   readonly disabled: number;
   readonly expired: number;
-  /** Active users whose expiry falls within the next 30 days, soonest first. */
+  /** Active users with an expiry within the next 30 days, soonest first. */
   readonly expiringSoon: readonly UserRow[];
   readonly pendingApprovals: number;
 }
 
-/** All figures of one moment: they agree with each other, whatever is changed meanwhile. */
+/** All figures at one moment: they agree with each other, even while changes are made. */
 export async function readStats({ db, clock }: Pick<Context, "db" | "clock">): Promise<Stats> {
   const [answer] = await readersOf(db)(clock.now().getTime());
   if (answer === undefined) throw new Error("an aggregate returned no row");
@@ -32,8 +32,8 @@ export async function readStats({ db, clock }: Pick<Context, "db" | "clock">): P
 }
 
 /**
- * One statement for all dashboards that ask at a moment: the figures are the same for each, and who expires soon may be thousands.
- * They are of the last one's time.
+ * One statement for all dashboards that ask at a moment: the figures are the same for each, and the users who expire soon may be
+ * thousands. The figures use the last caller's time.
  */
 const readersOf = oncePerDatabase((db) => {
   const query = selectStats(db);
