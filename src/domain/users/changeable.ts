@@ -1,4 +1,4 @@
-/** Whether a user can be disabled, enabled or extended now, and what an extension comes to; nothing here changes anything. */
+/** Whether a user can be disabled, enabled or extended now, and the result of an extension; nothing here changes anything. */
 
 import { UamError } from "../../shared/errors.ts";
 import { DAY, shift } from "../../shared/time/clock.ts";
@@ -15,7 +15,7 @@ import { readSetting } from "../settings/settings.ts";
 
 type Stored = Database | Transaction;
 
-/** What an extension would make of a user. */
+/** The result of extending a user. */
 export interface Extended {
   /** Milliseconds. */
   readonly length: number;
@@ -24,8 +24,8 @@ export interface Extended {
 }
 
 /**
- * Throws `conflict` where a user cannot be enabled: as for disabling, while they are being deleted, and while their own lock is
- * under way, of which the administrators have not been told yet.
+ * Throws `conflict` if a user cannot be enabled: for the reasons of disabling, while they are being deleted, and while their
+ * own lock is under way, which the administrators have not been told of yet.
  */
 export async function requireEnableable(context: Context, user: User, owed: readonly Closing[]): Promise<void> {
   requireNotExpired(context, user);
@@ -35,7 +35,7 @@ export async function requireEnableable(context: Context, user: User, owed: read
 }
 
 /**
- * What an extension by `days` days (0: `policy.default_ttl`) comes to. Throws `invalid` for another number, and `internal` where the
+ * The result of an extension by `days` days (0: `policy.default_ttl`). Throws `invalid` for another number, and `internal` if the
  * recycle period is over, access is being taken away, or the account is not there.
  */
 export async function extensionOf(
@@ -54,7 +54,7 @@ export async function extensionOf(
   const expireAt = shift(user.expireAt > now ? user.expireAt : now, length);
   if (expireAt.getUTCFullYear() > 9999)
     throw new UamError("internal", "The new expiry would lie beyond the year 9999", { reason: "user.too_late" });
-  // Who expired returns to what they were before.
+  // Expired users regain their previous status.
   const returned = user.disabledAt === null ? "active" : "disabled";
   return { length, expireAt, status: isExpired(user, now) ? returned : user.status };
 }
@@ -68,7 +68,7 @@ export function parseDays(days: number | undefined): number {
   return days;
 }
 
-/** Throws `conflict` where disabling has nothing to change: the user is expired, or the account is on none of their hosts. */
+/** Throws `conflict` if disabling has nothing to change: the user is expired, or the account is on none of their hosts. */
 export async function requireDisableable(context: Context, db: Stored, user: User): Promise<void> {
   requireNotExpired(context, user);
   const account = refOf(user);
@@ -110,7 +110,7 @@ function requireStaying(user: User, owed: readonly Closing[], code: "conflict" |
   throw new UamError(code, sentence, { reason: "user.deleting" });
 }
 
-/** An extension gives no access: a disabling that was interrupted, of an expired user too, is finished first, and only enabling reverses it. */
+/** An extension gives no access: an interrupted disabling, also of an expired user, is finished first, and only enabling reverses it. */
 function requireNotBeingDisabled(user: User, owed: readonly Closing[]): void {
   const isStored = user.status === "disabled" || user.disabledAt !== null;
   if (isStored || !owed.some(({ kind, action }) => kind === "shut" && action !== "")) return;

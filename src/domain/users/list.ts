@@ -52,7 +52,7 @@ export async function listUsers(context: Context, filter: UserFilter, page: Page
   );
 }
 
-/** As many users are passed over in no time, so a page behind them need not know how many come after it. */
+/** Skipping this many users takes no time, so a page behind them need not know how many come after it. */
 const NEAR = 1000;
 
 /** A page near the beginning, which most are: counted and read by one statement, which is one snapshot, too. */
@@ -115,7 +115,7 @@ const findInOrder = (async (tx, { where, sort, page }) => {
   const offset = offsetOf(page);
   const size = Math.min(page.pageSize, total - offset);
   if (size <= 0) return { total, ids: undefined };
-  // A page in the farther half is counted from the other end: the last page then costs as much as the first.
+  // A page in the farther half is counted from the other end: so the last page costs as much as the first.
   const reversed = offset > total / 2;
   const ids = tx
     .select({ id: users.id })
@@ -141,8 +141,8 @@ const findMatching = (async (tx, { where, sort, page }) => {
 }) satisfies Find;
 
 /**
- * Whether the text is part of a field, as it stands: unlike with `like`, no character of it has a meaning. Of a text without letters
- * beyond ASCII the index finds the users who have all its parts, of whom those who have it as a whole are then picked.
+ * Whether the text is part of a field, literally: unlike with `like`, no character has a special meaning. For a text without letters
+ * beyond ASCII the index finds the users who have all its parts; then those who have it as a whole are picked.
  */
 function holds(search: string, parts: readonly string[]): SQL {
   const all = searched(users);

@@ -1,4 +1,4 @@
-/** What users are told about their own account. */
+/** The facts for users about their own account. */
 
 import type { ServerKey } from "../../protocol/host.ts";
 import { UamError } from "../../shared/errors.ts";
@@ -12,7 +12,7 @@ import { readSetting } from "../settings/settings.ts";
 
 export interface OwnAccount {
   readonly user: User;
-  /** When the account is deleted, if nothing changes. */
+  /** When the account is deleted, if nothing changes before then. */
   readonly removedAt: Date;
   readonly site: Site;
   /** None where the host does not tell. */

@@ -13,10 +13,10 @@ import { auditedClosing } from "../operation/audited.ts";
 import type { ClosingOperation, Context } from "../operation/context.ts";
 
 /**
- * Takes the user's own access away as disabling does, and ends every session of theirs with the service, whatever the host and
- * the database do afterwards. The administrators and the user are mailed. An account that is missing on the host or is not ours
- * there is no reason to stop. Throws `conflict` for a user who is disabled already or is being deleted, and `internal` with
- * what holds where the host could not do all of it; that is owed.
+ * Takes the user's own access away as disabling does, and ends every session of theirs with the service, even if the host or
+ * the database fails afterwards. Mails the administrators and the user. Goes on if the account is missing on the host or is not
+ * ours there. Throws `conflict` for a user who is already disabled or is being deleted. Throws `internal`, saying what holds,
+ * if a step failed on the host; that is owed.
  */
 export function lockOwnAccount(context: Context, userId: number): Promise<User> {
   const entry = { action: "user.lock", resourceId: String(userId), subjectId: userId } as const;
@@ -24,7 +24,7 @@ export function lockOwnAccount(context: Context, userId: number): Promise<User> 
     const user = await lockUser(op.tx, userId);
     const { username } = user;
     op.about({ detail: { username } });
-    // One that expired is disabled too: they would open again when extended.
+    // An expired user is disabled too: otherwise an extension would open the account again.
     if (user.disabledAt !== null)
       throw new UamError("conflict", `${username} is disabled already`, { reason: "user.not_active" });
     if ((await closingsOf(op.tx, userId)).some(({ kind }) => kind === "remove")) {
@@ -37,7 +37,7 @@ export function lockOwnAccount(context: Context, userId: number): Promise<User> 
   });
 }
 
-/** Does what was noted, or goes on with it after a crash: the record and the mails follow in the name of the user. */
+/** Does the noted lock, or continues it after a crash: the record and the mails follow in the name of the user. */
 export async function lockAccess(
   op: ClosingOperation,
   user: User,
@@ -60,8 +60,8 @@ export async function lockAccess(
 }
 
 /**
- * Committed at once. From the note on nobody logs in as the user, and the code's row waits for whoever had begun before: no
- * session comes after these are ended.
+ * Committed at once. After the note nobody can log in as the user, and locking the code's row waits for logins under way:
+ * no session comes after these are ended.
  */
 async function endLogins({ autocommit }: Context, user: User): Promise<void> {
   await voidCode(autocommit, user.username);

@@ -1,6 +1,6 @@
 /**
- * What disabling, enabling, extending or deleting a user would do. Each has the refusals of the operation itself, reads without
- * locks, changes nothing and records nothing; by the time of the operation, things may be different.
+ * Previews of disabling, enabling, extending or deleting a user. Each makes the refusals of the operation itself, reads without
+ * locks, changes nothing and records nothing; the state may have changed when the operation runs.
  */
 
 import type { Preview } from "../../shared/product/preview.ts";
@@ -22,7 +22,7 @@ export interface UserPreview extends Preview {
   readonly expireAt: Date | null;
 }
 
-/** What `disableUser` would do. */
+/** Previews `disableUser`. */
 export async function previewDisable(context: Context, userId: number): Promise<UserPreview> {
   const found = await find(context, userId);
   const { user } = found;
@@ -36,7 +36,7 @@ export async function previewDisable(context: Context, userId: number): Promise<
   return { effects, host, status: "disabled", expireAt: user.expireAt };
 }
 
-/** What `enableUser` would do. */
+/** Previews `enableUser`. */
 export async function previewEnable(context: Context, userId: number): Promise<UserPreview> {
   const found = await find(context, userId);
   const { user } = found;
@@ -49,7 +49,7 @@ export async function previewEnable(context: Context, userId: number): Promise<U
   return { effects, host: await opening(context, found, enabled), status: "active", expireAt: user.expireAt };
 }
 
-/** What `extendUser` would do. */
+/** Previews `extendUser`. */
 export async function previewExtend(context: Context, userId: number, days: number): Promise<UserPreview> {
   const found = await find(context, userId);
   const { user, owed } = found;
@@ -65,7 +65,7 @@ export async function previewExtend(context: Context, userId: number, days: numb
   return { effects: [...effects(), mailed(user)], host, status, expireAt };
 }
 
-/** What `deleteUser` would do. */
+/** Previews `deleteUser`. */
 export async function previewDelete(context: Context, userId: number): Promise<UserPreview> {
   const found = await find(context, userId);
   const { user } = found;
@@ -99,7 +99,7 @@ interface Found {
   readonly owed: readonly Closing[];
 }
 
-/** The user, the active keys and what is owed, of one moment; throws `not_found`. */
+/** The user, the active keys and the owed closings at one moment; throws `not_found`. */
 async function find({ db }: Context, userId: number): Promise<Found> {
   return await db.transaction(
     async (tx) => ({
@@ -111,7 +111,9 @@ async function find({ db }: Context, userId: number): Promise<Found> {
   );
 }
 
-/** What opening the account changes on the host, with the user as they would be: giving access calls off what shuts it. */
+/**
+ * The changes on the host from opening the account, with the user as they would be: giving access cancels a pending shut.
+ */
 async function opening(context: Context, { keys, owed }: Found, user: User): Promise<readonly string[]> {
   const left = owed.filter(({ kind }) => kind !== "shut");
   const account = accountAt(context.clock.now(), user, { keys, owed: left });

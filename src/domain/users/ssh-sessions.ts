@@ -1,4 +1,4 @@
-/** Who is logged in by SSH now, and ending one login. */
+/** Lists the users who are logged in by SSH now, and ends single logins. */
 
 import { and, desc, eq, inArray } from "drizzle-orm";
 import type { SshSession } from "../../protocol/host.ts";
@@ -29,8 +29,8 @@ export async function listSshSessions(context: Context, userId: number): Promise
 }
 
 /**
- * Ends one open login and all that runs in it; when this returns, it is over. Throws `not_found` if it is not open (any more),
- * and `internal` with a sentence if something of it could not be ended. The user may log in again.
+ * Ends one open login and everything that runs in it; when this returns, it is over. Throws `not_found` if it is not (or no
+ * longer) open, and `internal` with a sentence if a part of it could not be ended. The user may log in again.
  */
 export function endSshSession(context: Context, userId: number, sessionId: string): Promise<void> {
   const entry = { action: "session.end", resourceId: String(userId), subjectId: userId } as const;

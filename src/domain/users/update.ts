@@ -24,14 +24,14 @@ export interface UserChanges {
   readonly email?: string | undefined;
   readonly supervisor?: string | undefined;
   readonly purpose?: string | undefined;
-  /** From where the keys may be used: CIDRs; none lifts the restriction. */
+  /** The networks from which the keys may be used: CIDRs; none lifts the restriction. */
   readonly sourceNetworks?: readonly string[] | undefined;
 }
 
 /**
- * Changes only what is supplied. A change of address is mailed to both addresses, and a code that went to the old one is void; the sessions from before end.
- * Networks that take something away do so at once, and the sessions from outside end; what the host could not do is owed, and
- * then this throws `internal`, with the networks stored. Networks that only widen are stored and written, or neither.
+ * Changes only the supplied fields. A change of address is mailed to both addresses, voids a code that went to the old one, and ends the earlier sessions.
+ * Removing networks takes effect at once and ends sessions from outside; steps that fail on the host are owed, and then this throws `internal`, with the
+ * networks stored. Networks that only widen are stored and written, or neither.
  */
 export async function updateUser(context: Context, userId: number, changes: UserChanges): Promise<User> {
   const { sourceNetworks } = changes;
@@ -48,7 +48,7 @@ export async function updateUser(context: Context, userId: number, changes: User
   });
 }
 
-/** Undefined if it would take nothing away by now. */
+/** Undefined if the change no longer takes anything away. */
 async function narrowUser(context: Context, userId: number, changes: UserChanges): Promise<User | undefined> {
   const narrowed = await auditedClosing(context, entryOf(userId), async (op) => {
     const user = await lock(op, userId);
@@ -69,7 +69,7 @@ async function narrowUser(context: Context, userId: number, changes: UserChanges
   return narrowed?.updated;
 }
 
-/** Undefined if it would take something away by now. */
+/** Undefined if the change meanwhile takes something away. */
 async function widenUser(context: Context, userId: number, changes: UserChanges): Promise<User | undefined> {
   return await auditedGrant(context, entryOf(userId), async (op) => {
     const user = await lock(op, userId);
@@ -114,7 +114,7 @@ async function store(op: Operation, user: User, supplied: Supplied): Promise<Use
   if (sourceNetworks !== undefined) op.record({ detail: networkDetail(user.sourceNetworks, sourceNetworks) });
   const updated = await storeUser(op, user, supplied);
   if (updated.email !== user.email) {
-    // Whoever reads the old mailbox may be in already.
+    // A reader of the old mailbox may already be logged in.
     await endLoginsOf(op, user);
     await tellAddressChanged(op, user, updated);
   }

@@ -33,9 +33,9 @@ export interface NewUser {
   readonly purpose?: string | undefined;
   /** Whole days; 0 or absent means `policy.default_ttl`. */
   readonly ttlDays?: number | undefined;
-  /** From where the keys may be used: CIDRs; none for anywhere. */
+  /** The networks from which the keys may be used: CIDRs; none for anywhere. */
   readonly sourceNetworks?: readonly string[] | undefined;
-  /** What the user is mailed; `accountCreated` unless there is more to say. */
+  /** The mail to the user; by default `accountCreated`. */
   readonly letter?: typeof accountCreated;
 }
 
@@ -56,7 +56,7 @@ export function createUser(context: Context, input: NewUser): Promise<User> {
     const uid = await allocateUid(context);
     const times = { expireAt: shift(now, ttl), createdAt: now, updatedAt: now };
     const user = await insertUser(op, { username, ...texts, sourceNetworks, ...times }, uid);
-    // Codes are kept by name: one that whoever had it before was sent opens nothing of this user's.
+    // Codes are kept by name: a code sent to the name's former owner must not work for this user.
     await voidCode(op.tx, username);
     const message = (input.letter ?? accountCreated)(await siteWithKeys(context), user);
     await queueMail(op, { recipient: user.email, message });
@@ -94,7 +94,7 @@ async function createOnHost(op: Grant, user: User): Promise<void> {
 
 /**
  * Ends the user's access at once: account shut, processes ended, authorized-keys file empty. The user is stored as disabled
- * whatever the host says; what it could not do is owed, and then this throws `internal` with what holds and what does not.
+ * even if the host fails; steps that fail are owed, and then this throws `internal`, saying what holds and what does not.
  */
 export function disableUser(context: Context, userId: number): Promise<User> {
   return auditedClosing(context, userEntry("user.disable", userId), async (op) => {
@@ -112,7 +112,7 @@ export function enableUser(context: Context, userId: number): Promise<User> {
   return auditedGrant(context, userEntry("user.enable", userId), async (op) => {
     const user = await lockUserFor(op, userId);
     await requireEnableable(context, user, await closingsOf(op.tx, userId));
-    // Whatever was the reason to disable them, nobody goes on in a session from before.
+    // Whatever the reason for disabling was, no earlier session goes on.
     await endLoginsOf(op, user);
     const enabled = await storeUser(op, user, { status: "active", disabledAt: null });
     if (user.status === "disabled") await tellEnabled(op, enabled);
@@ -123,8 +123,8 @@ export function enableUser(context: Context, userId: number): Promise<User> {
 }
 
 /**
- * Moves the expiry to `days` days (0: `policy.default_ttl`) after now or the current expiry, whichever is later. A user
- * who expired returns to what they were before, unless the recycle period is over: then it is refused.
+ * Moves the expiry to `days` days (0: `policy.default_ttl`) after now or the current expiry, whichever is later. An
+ * expired user regains their previous status, unless the recycle period is over: then it is refused.
  */
 export function extendUser(context: Context, userId: number, days: number): Promise<User> {
   const entry = { ...userEntry("user.extend", userId), detail: { days } } as const;
@@ -153,9 +153,9 @@ export function extendUser(context: Context, userId: number, days: number): Prom
 }
 
 /**
- * Removes the host account, the home directory, the keys and the user; the audit records stay. Where the host cannot finish
- * the user stays stored as disabled, the rest is owed, and this throws `internal` with what is left; the record of the
- * deletion follows once it is done.
+ * Removes the host account, the home directory, the keys and the user; the audit records stay. If the host cannot finish,
+ * the user stays stored as disabled, the rest is owed, and this throws `internal` with the remaining work; the record of
+ * the deletion follows once it is done.
  */
 export function deleteUser(context: Context, userId: number): Promise<void> {
   return auditedClosing(context, userEntry("user.delete", userId), async (op) => {
@@ -170,7 +170,7 @@ export function deleteUser(context: Context, userId: number): Promise<void> {
   });
 }
 
-/** What the record of a deletion says was removed. */
+/** The removed data, for the record of a deletion. */
 export function removedDetail(user: User, keys: number) {
   const { email, supervisor, purpose, expireAt } = user;
   return { status: "deleted", email, supervisor, purpose, keys, uid: user.uid, expire_at: formatTimestamp(expireAt) };
@@ -181,7 +181,7 @@ export async function getUser(context: Context, userId: number): Promise<User> {
   return await requireUser(context.db, userId);
 }
 
-/** The user under its row lock; the record names them whatever becomes of the operation. */
+/** The user under its row lock; the record names them even if the operation fails. */
 async function lockUserFor(op: Operation, userId: number): Promise<User> {
   const user = await lockUser(op.tx, userId);
   op.about({ detail: { username: user.username } });

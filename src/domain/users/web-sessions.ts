@@ -1,4 +1,4 @@
-/** A user's sessions with the service: an administrator ends them. What ends logins by SSH is in ssh-sessions.ts. */
+/** A user's sessions with the service: an administrator ends them. Ending logins by SSH is in ssh-sessions.ts. */
 
 import { lockUser, type User } from "../accounts/find-user.ts";
 import { voidCode } from "../auth/codes/otp.ts";
@@ -21,7 +21,10 @@ export function endWebSessions(context: Context, userId: number): Promise<number
   });
 }
 
-/** The same as a part of a change of the user, whose row is locked: the code first, whose row waits for a login with it that is under way. */
+/**
+ * The same as a part of a change of the user, under the row lock. Voids the code first, because its row waits for a login with it that is
+ * under way.
+ */
 export async function endLoginsOf({ tx }: Operation, { id, username }: User): Promise<number> {
   await voidCode(tx, username);
   return await endSessionsOf(tx, "user", id);
