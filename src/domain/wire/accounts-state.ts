@@ -1,4 +1,4 @@
-/** The accounts of hosts as they should be, read from what is stored. */
+/** The wanted accounts of hosts, read from the stored state. */
 
 import { asc, type SQL, sql } from "drizzle-orm";
 import type { AccountState } from "../../protocol/fleet.ts";
@@ -11,7 +11,7 @@ import { selectUsersWhere } from "../accounts/find-user.ts";
 import { PLACES } from "../hosts/placements.ts";
 import type { Services } from "../operation/context.ts";
 
-/** An account, and whose it is. */
+/** An account, and its user. */
 export interface UserState {
   readonly user: number;
   readonly state: AccountState;
@@ -27,7 +27,7 @@ export async function readUsersOf(db: Database, host: number): Promise<readonly 
   return rows.map(({ user_id }) => Number(user_id));
 }
 
-/** The accounts of these users, wherever they have one; of those who are gone there is none. */
+/** The accounts of these users, on any host; deleted users have none. */
 export async function readUserStates(
   { db, clock }: Pick<Services, "db" | "clock">,
   users: readonly number[],
@@ -50,7 +50,7 @@ export async function readRemoved(
   return rows.map(({ name, uid }) => ({ name, uid: Number(uid) }));
 }
 
-/** Those that are shut come first: an agent works from the beginning. */
+/** Shut accounts come first: an agent works from the beginning. */
 export function closedFirst(accounts: readonly AccountState[]): readonly AccountState[] {
   return [...accounts].sort((a, b) => Number(a.open) - Number(b.open));
 }

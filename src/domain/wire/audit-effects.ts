@@ -1,27 +1,27 @@
-/** Which audit records change what a host should be, and whose. */
+/** Which audit records change the wanted state of hosts, and of which hosts. */
 
 import type { AuditRow } from "../../store/schema-audit.ts";
 
-/** What a record means for hosts. */
+/** The effect of a record on hosts. */
 export type Touch =
   /** Something about a user's access: it concerns the hosts of the user. `regrants`: perhaps hosts that the user no longer has, too. */
   | { readonly kind: "user"; readonly user: number; readonly regrants: boolean }
   /** Something about a host itself, which is told everything anew. */
   | { readonly kind: "host"; readonly host: number }
-  /** Which hosts are in a group, or what holds for them. */
+  /** Group members or group settings changed. */
   | { readonly kind: "group"; readonly group: number }
   /** Every host is told everything anew. */
   | { readonly kind: "all" };
 
-/** Records about a user that change nothing on any host; one of an action that is not known here is taken for one that does. */
+/** Records about a user that change nothing on any host. A record with an unknown action counts as one that does. */
 const HARMLESS = /^(?:auth\.|approval\.|extension\.|session\.|key\.rename$|host\.|fleet\.|token\.|admin\.|service\.)/;
-/** After which a host may have to remove an account. */
+/** Actions after which a host may have to remove an account. */
 const REGRANTS: ReadonlySet<string> = new Set(["user.delete", "lifecycle.recycle", "user.grant"]);
 const ABOUT_HOST: ReadonlySet<string> = new Set(["host.lock", "host.unlock", "host.update", "host.retire"]);
 
 /**
- * What the record means; undefined if nothing. Failed ones count as well: a closing that could not finish is recorded as failed, and has
- * changed what is stored.
+ * The effect of the record; undefined if there is none. Failed records count as well: a closing that could not finish is recorded as
+ * failed, and has changed the stored state.
  */
 export function touchOf({
   action,

@@ -1,6 +1,6 @@
 /**
- * Whose request it is: signed by the key that is stored for the host, over a nonce of ours, and with a counter that rises. Who cannot
- * sign changes nothing.
+ * Authenticates agents' requests: signed by the host's stored key, over a nonce of ours, with a counter that rises. A request without
+ * a valid signature changes nothing.
  */
 
 import { Buffer } from "node:buffer";
@@ -41,18 +41,18 @@ export interface Identified {
   readonly key: string;
 }
 
-/** A request whose answer renews the host's lease. */
+/** A request that renews the host's lease with its answer. */
 export interface Renewal {
   /**
-   * For how many milliseconds the host stays open without any further answer, as it says; Infinity for ever, undefined where it does not
-   * say. An agent takes no answer to an earlier request any more: it has one under way at a time.
+   * How many milliseconds the host stays open without any further answer, as it reports; Infinity for a host that stays open without the
+   * service, undefined if it does not say. An agent no longer accepts an answer to an earlier request: it has one under way at a time.
    */
   readonly held: number | undefined;
-  /** Up to which record the host has applied everything, where it says so and the log has that record. */
+  /** The record up to which the host has applied everything, if it says so and the log has that record. */
   readonly applied: Place | undefined;
 }
 
-/** What became of a request that is signed rightly. `nonceAt` is the newest nonce that the host used. */
+/** The outcome of a correctly signed request. `nonceAt` is the newest nonce that the host used. */
 export type Admission =
   | { readonly kind: "admitted"; readonly host: AdmittedHost; readonly nonceAt: number }
   /** No nonce of ours, or an old one: to be sent again with a fresh one. */
@@ -67,11 +67,11 @@ export interface Authenticator {
   /** Throws `unauthorized` for anything but a request that the host's key signed. */
   identify(request: AgentRequest): Promise<Identified>;
   /**
-   * Notes that the host was heard of and, if it asks for a state (`renewal`), until when its lease lasts; committed when it resolves. A
-   * key that turns out to be in two places locks the host, which is then told so.
+   * Notes that the host was heard from and, if it asks for a state (`renewal`), until when its lease lasts; committed when it resolves.
+   * A key that turns out to be in two places locks the host; the answer says so.
    */
   admit(identified: Identified, renewal: Renewal | undefined): Promise<Admission>;
-  /** The host's key was changed: the one that is remembered is void. */
+  /** The host's key was changed: the remembered one is void. */
   forget(host: number): void;
 }
 
@@ -139,7 +139,7 @@ export function createAuthenticator(services: Services): Authenticator {
       if (admission.kind === "unknown") keys.delete(host);
       if (admission.kind !== "copied") return admission;
       await lockCopied(services, host);
-      // A locked host is told that it is locked, whichever of the two asks.
+      // A locked host is told that it is locked, whether the agent or the copy asks.
       return await admitAll(claim);
     },
   };
@@ -168,12 +168,12 @@ interface Claim {
 /** Stands for Infinity, which JSON cannot say. */
 const HELD_FOREVER = -1;
 
-/** One statement for all of them: its row locks, taken in one order, are what makes each decision final. */
+/** One statement for all of them: its row locks, taken in one order, make each decision final. */
 async function store(db: Database, claims: readonly Claim[], now: Date): Promise<readonly Admission[]> {
   const at = sql`${now.toISOString()}::timestamptz`;
   const endOf = (length: SQL, endless: number) => sql`case ${length} when ${endless} then ${FOREVER}::timestamptz
     else ${at} + ${length} * ${TOLERANCE}::bigint / 100 * interval '1 millisecond' end`;
-  // What the host holds takes the place of what it was promised; but a copy of its key knows nothing of what the host holds.
+  // The host's reported lease replaces the promised one; but a copy of its key does not know the host's lease.
   const before = sql`case when r.held is null or was.status = 'locked' then h.lease_until else ${endOf(sql`r.held`, HELD_FOREVER)} end`;
   const rows = await db.execute<Stored>(sql`
     with r as (
@@ -215,10 +215,11 @@ function admissionOf(claim: Claim, row: Stored | undefined): Admission {
     return { kind: "admitted", host: { ...hostOf(row), applied }, nonceAt: claim.nonceAt };
   }
   if (claim.nonceAt === 0 || claim.nonceAt < before) return { kind: "stale", nonceAt: before };
-  // A proxy may send a request again whose answer it lost: no reason to suspect anybody.
+  // A proxy that lost the answer may send a request again: no reason to suspect anybody.
   if (claim.nonceAt === before) return { kind: "repeated", nonceAt: before };
   // Made out before the last request came, its nonce was the agent's own: a proxy kept this one back, and had the agent go on with an
-  // older nonce, since the header that has it is not signed. Who has a copy of the key asks for a nonce first, and that one is newer.
+  // older nonce, since the header with the nonce is not signed. A holder of a copied key asks for a nonce first, and that one is
+  // newer.
   if (claim.nonceAt <= Number(row.was_seen ?? 0)) return { kind: "stale", nonceAt: before };
   return { kind: "copied", nonceAt: before };
 }

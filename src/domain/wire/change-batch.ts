@@ -1,11 +1,11 @@
-/** What new records of the audit log mean for the hosts. */
+/** The effects of new audit records on the hosts. */
 
 import type { AccountRef } from "../../protocol/host.ts";
 import type { AuditHead } from "../audit/head.ts";
 
-/** What new records mean for the hosts. */
+/** The effects of new records on the hosts. */
 export interface News {
-  /** The users that they touched, wherever these have accounts. */
+  /** The touched users, on any host. */
   readonly touched: ReadonlySet<number>;
   /** The newest of them. */
   readonly at: AuditHead;
@@ -17,7 +17,7 @@ export interface News {
   readonly whole: ReadonlySet<number> | "all";
 }
 
-/** What is in one of them; no copy where one is empty, because the window may keep many. */
+/** The union; no copy if one is empty, because the window may keep many. */
 export function either(one: ReadonlySet<number>, other: ReadonlySet<number>): ReadonlySet<number> {
   if (one.size === 0) return other;
   return other.size === 0 ? one : one.union(other);

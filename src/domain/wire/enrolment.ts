@@ -15,12 +15,12 @@ import { audited } from "../operation/audited.ts";
 import type { Context, Policy } from "../operation/context.ts";
 import { requireFree, useJoinToken } from "./join-tokens.ts";
 
-/** Uids that have to be left above those that the host uses: one that reports the highest of all must not use the range up. */
+/** Uids that must remain above the host's own: a host that reports the highest of all must not use the range up. */
 const UIDS_LEFT = 1000;
 
 /**
- * Makes the host, active, in the token's group if it has one. Throws `unauthorized` for a token that is not in force, `conflict` for a
- * name or key that is taken and for uids that leave too few, and `invalid`; the token can then be used again.
+ * Makes the host, active, in the token's group if it has one. Throws `unauthorized` for an invalid token, `conflict` for a name or key
+ * that is taken and for uids that leave too few, and `invalid`; the token can then be used again.
  */
 export async function enrolHost(context: Context, wanted: Enrolment): Promise<Enrolled> {
   const entry = { action: "host.enrol", detail: { host: wanted.name } } as const;
@@ -47,7 +47,7 @@ export async function enrolHost(context: Context, wanted: Enrolment): Promise<En
     if (token.groupId !== null) await tx.insert(hostGroupMembers).values({ groupId: token.groupId, hostId: host.id });
     op.record({
       resourceId: String(host.id),
-      // Whoever made the token let the host in.
+      // The author of the token let the host in.
       actor: { type: "token", name: "token for joining", owner: token.createdBy, ip: context.actor.ip },
       detail: { host: name, mode, version, ssh_host: ssh.host, key: keyFingerprint(publicKey) },
     });
@@ -58,7 +58,7 @@ export async function enrolHost(context: Context, wanted: Enrolment): Promise<En
   return enrolled;
 }
 
-/** The 32 bytes of a key in base64. Throws `invalid` for one that proves nothing. */
+/** The 32 bytes of a key in base64. Throws `invalid` for a key that proves nothing. */
 export function parseAgentKey(text: string): Uint8Array {
   const bytes = Buffer.from(text, "base64");
   if (bytes.length !== 32 || bytes.toString("base64") !== text) {
@@ -69,7 +69,7 @@ export function parseAgentKey(text: string): Uint8Array {
   return new Uint8Array(bytes);
 }
 
-/** No account gets a uid that something on the host has. */
+/** Accounts never get a uid that the host already uses. */
 async function raiseUids(tx: Transaction, highest: number, { uidRange }: Pick<Policy, "uidRange">): Promise<void> {
   const { first, last } = uidRange;
   if (highest < first || highest > last) return;

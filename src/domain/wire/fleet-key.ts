@@ -5,7 +5,7 @@ import { createHmac, type KeyObject, sign, timingSafeEqual } from "node:crypto";
 import { challengeBytes, keyFingerprint, publicBytes, signingKey } from "../../protocol/fleet-signature.ts";
 import type { Seal } from "../operation/context.ts";
 
-/** What the service says to agents is signed with this, and its nonces are made with it. */
+/** The key that signs the service's answers to agents; their nonces are made with it, too. */
 export interface FleetSecrets {
   readonly key: KeyObject;
   /** 32 bytes. */

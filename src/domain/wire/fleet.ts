@@ -1,4 +1,4 @@
-/** What a process knows about the hosts with agents: one for the services of a process, however many ask. */
+/** The state of a process about the hosts with agents: one for all services of a process. */
 
 import type { Database } from "../../store/client.ts";
 import type { Services } from "../operation/context.ts";
@@ -14,7 +14,7 @@ export interface Fleet {
   readonly reports: Reports;
   readonly turns: Turns;
   readonly keyChanges: KeyChanges;
-  /** Answers all who wait, and holds nobody from now on. */
+  /** Answers all waiting requests, and holds none from now on. */
   release(): void;
   /** Stops following the log. */
   stop(): Promise<void>;
@@ -31,7 +31,7 @@ export function fleetOf(services: Services): Fleet {
 
 function create(context: Services): Fleet {
   const { db, autocommit, host, clock, log, hasher, seal, policy } = context;
-  // Not on behalf of whoever happened to ask first.
+  // Not on behalf of the first caller.
   const services: Services = { db, autocommit, host, clock, log, hasher, seal, policy };
   const states = createStates(services);
   return {

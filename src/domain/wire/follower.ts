@@ -1,6 +1,6 @@
 /**
- * Follows the audit log for the hosts: one in a process, from the first agent on. It knows the newest record, which of the last records
- * touched whom, and who has an account where; so a change is computed once, however many hosts wait for it.
+ * Follows the audit log for the hosts: one in a process, from the first agent on. It knows the newest record, the effects of recent
+ * records, and which user has an account where; so a change is computed once, however many hosts wait for it.
  */
 
 import { sql } from "drizzle-orm";
@@ -15,11 +15,11 @@ import { either, type News, noteUser } from "./change-batch.ts";
 import { createMembership, type Membership } from "./membership.ts";
 import { createWindow, type Entry, type Since } from "./recent-changes.ts";
 
-/** So many records back an agent is told only what changed; one that is further behind is told everything. */
+/** An agent up to this many records behind is told only the changes; one that is further behind is told everything. */
 const WINDOW = 100_000;
 /** Records read at once. */
 const BATCH = 5000;
-/** Seals of records that are remembered: agents' cursors are few different ones. */
+/** Remembered seals of records: agents' cursors are few different ones. */
 const SEALS = 10_000;
 /** A lease is granted only on a head that was read from the primary at most this long ago. */
 export const FRESH = 5 * SECOND;
@@ -32,14 +32,14 @@ export interface Follower {
   readonly membership: Pick<Membership, "hostsOf">;
   /** Reads what was committed until now. Throws if the database does not answer. */
   look(): Promise<void>;
-  /** The seal of a record that the log has; undefined if it has none of that number (any more). */
+  /** The seal of a record in the log; undefined if there is no record of that number, or it was removed. */
   sealAt(id: number): Promise<string | undefined>;
-  /** What happened after the record, for the host. */
+  /** The effects on the host of all records after this one. */
   since(host: number, id: number): Since;
   stop(): Promise<void>;
 }
 
-/** Who hears of news, and that the history is another one than before. */
+/** Called with news, and when the log has another history than before. */
 export interface Listener {
   readonly news: (news: News) => Promise<void>;
   readonly anotherHistory: () => void;
@@ -61,7 +61,7 @@ export function createFollower(services: Pick<Services, "db" | "log">, listener:
   let readAt = Number.NEGATIVE_INFINITY;
   const window = createWindow(WINDOW, (user, host) => membership.hostsOf(user).has(host));
   const seals = new Map<number, string>();
-  /** Those being read: after a start thousands ask for the same few. */
+  /** Seals being read: after a start thousands of agents ask for the same few. */
   const readings = new Map<number, Promise<string | undefined>>();
   let history = 0;
   let started: Promise<() => Promise<void>> | undefined;
@@ -90,7 +90,7 @@ export function createFollower(services: Pick<Services, "db" | "log">, listener:
         and (subject_id is not null or action like 'host%' or action = 'fleet.accept') order by id`);
     const entries = rows.flatMap((one): Entry[] => {
       const touch = touchOf(asRecord(one));
-      // Who was in the group at that time is not known any more.
+      // The group's members at that time are unknown.
       const hosts = touch?.kind === "group" ? "all" : undefined;
       return touch === undefined ? [] : [{ id: Number(one.id), touch, hosts }];
     });
@@ -110,7 +110,7 @@ export function createFollower(services: Pick<Services, "db" | "log">, listener:
     const [first] = rows;
     if (first?.standby === true) throw new Error("the database is a standby, not the primary");
     if (head.id === 0) return rows;
-    // Our own newest record has to be there still, as it was.
+    // Our own newest record must still be there, unchanged.
     const isSame = first !== undefined && Number(first.id) === head.id && hex(first.mac) === head.seal;
     return isSame ? rows.slice(1) : undefined;
   }
@@ -125,7 +125,7 @@ export function createFollower(services: Pick<Services, "db" | "log">, listener:
         return listener.anotherHistory();
       }
       if (rows.some((row) => mayRemove(touchOf(asRecord(row)) ?? NOTHING)) && (await numberRemovals())) {
-        // The records that they were numbered by are to be told with them.
+        // The records that numbered them are told together with them.
         rows = (await readAfterHead()) ?? rows;
       }
       if (rows.length > 0) await take(rows);
@@ -134,7 +134,7 @@ export function createFollower(services: Pick<Services, "db" | "log">, listener:
     }
   }
 
-  /** Accounts to be removed whose record is not noted, as older replicas store them, get one that is certainly not before it. */
+  /** Older replicas store accounts to be removed without a record number. They get a number that is certainly not too early. */
   async function numberRemovals(): Promise<boolean> {
     const rows = await db.execute(
       sql`update removed_accounts set record_id = (select id from audit_head) where record_id = 0 returning 1`,
@@ -172,7 +172,7 @@ export function createFollower(services: Pick<Services, "db" | "log">, listener:
         const before = usersBefore.get(touch.user) ?? new Set();
         const hosts = touch.regrants ? either(membership.hostsOf(touch.user), before) : membership.hostsOf(touch.user);
         noteUser(news.users, touch.user, hosts);
-        // Those that the user lost: nothing else would tell when the host asks later.
+        // The hosts that the user lost: nothing else would tell when a host asks later.
         if (touch.regrants) concerned = hosts;
       }
       window.add({ id, touch, hosts: concerned });
@@ -208,7 +208,7 @@ export function createFollower(services: Pick<Services, "db" | "log">, listener:
     return hex(row.mac);
   }
 
-  /** One at a time; what comes meanwhile is looked at afterwards. */
+  /** One at a time; requests that come meanwhile are handled afterwards. */
   function look(): Promise<void> {
     if (looking !== undefined) {
       isOutdated = true;

@@ -22,20 +22,22 @@ export const JOIN_TOKEN_PREFIX = "uamj_";
 export const JOIN_TOKEN_TTL = 30 * MINUTE;
 
 export interface NewJoinToken {
-  /** What the host is to be called; by default, what it calls itself. */
+  /** The host's name; by default, the host chooses it. */
   readonly name?: string | undefined;
   /** The group that it joins, by name. */
   readonly group?: string | undefined;
 }
 
-/** What a person needs to join a host; the token is stored nowhere, so this is the only time that it is there. */
+/** The line with which a person joins a host; the token is stored nowhere, so it is shown only this once. */
 export interface JoinLine {
   /** `https://uam.example.org uamj_… SHA256:…`: where, with which token, and by which key the service proves itself. */
   readonly line: string;
   readonly expiresAt: Date;
 }
 
-/** Makes a token for the caller, who shows again who they are: a host that joins stays. Throws as `confirmCaller` and `createJoinToken` do. */
+/**
+ * Makes a token for the caller, who confirms again who they are: a host that joins stays. Throws as `confirmCaller` and `createJoinToken` do.
+ */
 export async function createOwnJoinToken(
   context: Context,
   session: OwnSession,
@@ -46,12 +48,15 @@ export async function createOwnJoinToken(
   return await createJoinToken(context, wanted);
 }
 
-/** Makes a token. Throws `invalid` for a name that is none, `conflict` for one that is taken, and `not_found` for an unknown group. */
+/**
+ * Makes a token. Throws `invalid` for a text that is not a name, `conflict` for a name that is taken, and `not_found` for an unknown
+ * group.
+ */
 export async function createJoinToken(context: Context, { name: wanted, group }: NewJoinToken): Promise<JoinLine> {
   const detail = askedOf({ name: wanted, group });
   return await audited(context, { action: "host_token.create", detail }, async (op) => {
     const madeBy = askingAdmin(context);
-    // Against a removal or another role at the same time: whoever comes second sees what the first has done.
+    // Guards against a simultaneous removal or role change: the second one sees the first one's change.
     if (madeBy !== null) await op.tx.select({ id: admins.id }).from(admins).where(eq(admins.id, madeBy)).for("share");
     const name = wanted === undefined ? "" : parseHostName("host", wanted);
     if (name !== "") await requireFree(op.tx, name);
@@ -59,7 +64,7 @@ export async function createJoinToken(context: Context, { name: wanted, group }:
     const now = context.clock.now();
     const expiresAt = shift(now, JOIN_TOKEN_TTL);
     const token = JOIN_TOKEN_PREFIX + randomBytes(32).toString("base64url");
-    // What has ended is of no use to anybody.
+    // Expired tokens are of no use to anybody.
     await op.tx.delete(joinTokens).where(lte(joinTokens.expiresAt, now));
     const createdBy = nameForPeople(context.actor);
     const tokenHash = hashJoinToken(token);
@@ -71,8 +76,8 @@ export async function createJoinToken(context: Context, { name: wanted, group }:
 }
 
 /**
- * Takes the token out of the store, so that nobody can use it again once the transaction commits; of two at the same time one gets it.
- * Throws `unauthorized` for any text that is not a token in force.
+ * Takes the token out of the store, so that nobody can use it again once the transaction commits; of two simultaneous callers one gets
+ * it. Throws `unauthorized` for any text that is not a valid token.
  */
 export async function useJoinToken(
   tx: Transaction,

@@ -1,15 +1,15 @@
 /**
- * The accounts of users as they should be, remembered until a record touches them: many hosts that are told of the same users at
- * about the same time, after a change or after having been away, cost one reading.
+ * The wanted accounts of users, remembered until a record touches them: many hosts that are told of the same users at about the
+ * same time, after a change or after an absence, cost one reading.
  */
 
 import type { Services } from "../operation/context.ts";
 import { readUserStates, type UserState } from "./accounts-state.ts";
 
 export interface KnownStates {
-  /** Of these users, as they are or as they were when the last record that touched them had been read; of those who are gone there is none. */
+  /** The states of these users, no older than the last record that touched them; deleted users have none. */
   read(users: readonly number[]): Promise<readonly UserState[]>;
-  /** These users were touched: what was read before, or is being read, is given to nobody who asks later. */
+  /** These users were touched: earlier readings, and those under way, are not given to later callers. */
   forget(users: Iterable<number>): void;
   forgetAll(): void;
 }
@@ -20,11 +20,11 @@ const MOST = 20_000;
 /** Nobody is remembered yet. */
 export function createKnownStates(services: Pick<Services, "db" | "clock">): KnownStates {
   const known = new Map<number, UserState>();
-  /** Of each reading under way, who was touched meanwhile. */
+  /** The users that were touched during each reading under way. */
   const readings = new Set<{ readonly touched: Set<number>; isVoid: boolean }>();
   let gathering: { readonly users: Set<number>; readonly found: Promise<ReadonlyMap<number, UserState>> } | undefined;
 
-  /** An account that has run out since is shut, whatever was read. */
+  /** An account past its expiry is shut, even if it was open when read. */
   function find(user: number): UserState | undefined {
     const one = known.get(user);
     return one?.state.open === true && new Date(one.state.expire_at) <= services.clock.now() ? undefined : one;
@@ -66,7 +66,7 @@ export function createKnownStates(services: Pick<Services, "db" | "clock">): Kno
 
   return {
     read: async (users) => {
-      // Found before anything is awaited: who is forgotten meanwhile was asked for before.
+      // Looked up before the first await: users that are forgotten meanwhile were asked for before that.
       const here = users.map((user) => [user, find(user)] as const);
       const missing = here.flatMap(([user, one]) => (one === undefined ? [user] : []));
       if (missing.length === 0) return here.flatMap(([, one]) => one ?? []);

@@ -14,15 +14,15 @@ export interface Membership {
   membersOf(group: number): HostSet;
   /** Reads everything. */
   load(): Promise<void>;
-  /** Reads again what these users were given; one who is gone has nothing. */
+  /** Reads these users' grants again; a deleted user has none. */
   reloadUsers(users: readonly number[]): Promise<void>;
-  /** Reads again which hosts there are, and in which groups. */
+  /** Reads the hosts and their groups again. */
   reloadHosts(): Promise<void>;
 }
 
 const NONE: HostSet = new Set();
 
-/** What a user was given; users with the same share one, so that a hundred thousand cost little. */
+/** A user's grants; users with the same grants share one object, so that a hundred thousand cost little. */
 interface Given {
   readonly groups: readonly number[];
   readonly hosts: readonly number[];

@@ -1,15 +1,15 @@
-/** The last records that touched hosts, in memory: what an agent is told that comes back after a while. */
+/** The last records that touched hosts, in memory, for agents that come back after a while. */
 
 import { mayRemove, type Touch } from "./audit-effects.ts";
 
-/** A record that touched hosts; `hosts` are those that it concerned besides the ones that can be known later. */
+/** A record that touched hosts; `hosts` are the affected hosts that the current grants no longer show. */
 export interface Entry {
   readonly id: number;
   readonly touch: Touch;
   readonly hosts: ReadonlySet<number> | "all" | undefined;
 }
 
-/** What a host is to be told. */
+/** The news for a host. */
 export type Since =
   | { readonly kind: "nothing" }
   | { readonly kind: "whole" }
@@ -24,7 +24,7 @@ export interface Window {
   /** Begins anew: all that touched a host after the record `floor`. */
   begin(floor: number, entries: readonly Entry[]): void;
   add(entry: Entry): void;
-  /** What happened to the host after the record. */
+  /** The news for the host after the record. */
   since(host: number, id: number): Since;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Whose turn it is after a change, when thousands of hosts answer at once: what hosts have done is heard first, so many at a time that
- * the first are done long before the last; then the same hosts wait for the next change.
+ * Limits concurrent reports after a change, when thousands of hosts answer at once. Reports go before waits for the next change, and
+ * only so many run at a time that the first finish long before the last.
  */
 
 import { setTimeout as sleep } from "node:timers/promises";
@@ -8,19 +8,19 @@ import { UamError } from "../../shared/errors.ts";
 
 export interface Turns {
   /**
-   * Resolves when it is a report's turn, with what ends the turn; throws `limited` where too many wait. Only for those who have proved
-   * who they are: a turn may be kept.
+   * Resolves when a report may begin, with the function that ends its turn; throws `limited` if too many wait. Call it only for
+   * authenticated agents, because a turn may be kept.
    */
   take(): Promise<() => void>;
   /** Resolves once no report waits for its turn, or after LONGEST. */
   giveWay(): Promise<void>;
 }
 
-/** Reports at once; what they store is stored for all of them in a few statements. */
+/** Concurrent reports; a few statements store all of their data. */
 const REPORTS = 1000;
-/** Reports that wait: what a process has of memory is not for one host to fill. */
+/** Waiting reports: one host must not fill the memory of the process. */
 const MOST_WAITING = 20_000;
-/** Nobody gives way for longer, in milliseconds: until then they hear of no other change. */
+/** Longest wait for reports, in milliseconds: until it ends, waiting agents hear of no other change. */
 const LONGEST = 2000;
 const BETWEEN_LOOKS = 15;
 
@@ -36,7 +36,7 @@ export function createTurns(): Turns {
     else next();
   }
 
-  /** One timer for all who give way. */
+  /** One timer for all that give way. */
   function nextLook(): Promise<void> {
     look ??= sleep(BETWEEN_LOOKS).then(() => {
       look = undefined;

@@ -1,4 +1,4 @@
-/** What agents report. All of it is text from another machine: bounded, and believed for that host only. */
+/** Reports of agents. All of it is text from another machine: bounded, and believed for that host only. */
 
 import { and, eq, inArray, sql } from "drizzle-orm";
 import { type HostReport, parseCursor } from "../../protocol/fleet.ts";
@@ -23,7 +23,10 @@ const DRIFT_SHOWN = DAY;
 const MAX_DRIFT_RECORDS = 20;
 
 export interface Reports {
-  /** Stores it; the same report again changes nothing. What it applied counts only if `knows` says that the log has that record. */
+  /**
+   * Stores the report; the same report again changes nothing. Its applied position counts only if `knows` says that the log has
+   * that record.
+   */
   take(host: AdmittedHost, report: HostReport): Promise<void>;
 }
 
@@ -45,14 +48,14 @@ export function createReports(services: Services, knows: (cursor: string) => Pro
       const unknown = await unknownProblem(host, report.unknown ?? []);
       await replaceProblems(services, host, [...report.problems, ...unknown]);
       const place = (await knows(report.cursor)) ? parseCursor(report.cursor) : undefined;
-      // Last: what it confirms is not to count before its problems are known.
+      // Last: its confirmation must not count before its problems are known.
       faultPoint("fleet: report taken, not stored");
       await storeAll(factsOf(host, report, { place, now: services.clock.now() }));
     },
   };
 }
 
-/** What of a report is stored with its host. */
+/** The part of a report that is stored with its host. */
 interface Facts {
   readonly host: number;
   /** Null where the log has no such record. */
@@ -66,7 +69,7 @@ interface Facts {
   readonly offset: number;
 }
 
-/** A clock may be wrong by anything that a number can say. */
+/** Largest stored offset, in milliseconds: an agent may report any clock. */
 const MOST_OFFSET = 1e15;
 
 function factsOf(
@@ -105,7 +108,7 @@ async function storeFacts(db: Database, facts: readonly Facts[]): Promise<readon
 /** One of them, as it is stored. */
 type Problem = Pick<typeof hostProblems.$inferSelect, "account" | "kind" | "text">;
 
-/** The problems that there are now replace the ones before; one that stays keeps its age. Drift stays for a day. */
+/** The reported problems replace the earlier ones; a problem that stays keeps its age. Drift stays for a day. */
 async function replaceProblems(services: Services, host: AdmittedHost, reported: readonly Problem[]): Promise<void> {
   const { db, clock } = services;
   if (!host.hasProblems && reported.length === 0) return;
@@ -121,7 +124,7 @@ async function replaceProblems(services: Services, host: AdmittedHost, reported:
   if (added.length === 0 && over.length === 0) return;
   const drift = added.filter(({ kind }) => kind === "drift");
   const recent = stored.filter(({ kind, since }) => kind === "drift" && since > shift(now, -HOUR)).length;
-  // Before the rows: a crash in between repeats a record, and loses none.
+  // Before the rows: a crash in between repeats a record, but loses none.
   for (const problem of drift.slice(0, Math.max(0, MAX_DRIFT_RECORDS - recent))) {
     await recordDrift(services, host, problem);
   }
@@ -147,7 +150,7 @@ function keyOf({ account, kind, text }: Problem): string {
   return JSON.stringify([account, kind, text]);
 }
 
-/** Those about the host itself, and about accounts that it has or had: it can say nothing of others. */
+/** Problems of the host itself, and of accounts that it has or had: it cannot report others. */
 async function onlyItsOwn(
   db: Database | Transaction,
   host: number,

@@ -1,4 +1,4 @@
-/** Changing an agent's key, with its present one. */
+/** Changing an agent's key, authenticated by its current one. */
 
 import { Buffer } from "node:buffer";
 import { verify } from "node:crypto";
@@ -14,15 +14,15 @@ import { audited } from "../operation/audited.ts";
 import type { Context, Services } from "../operation/context.ts";
 import { parseAgentKey } from "./enrolment.ts";
 
-/** Of one host; each is a record, whether or not it changes the key. */
+/** Most attempts of one host; each is a record, even one that does not change the key. */
 const MAX_AN_HOUR = 60;
 
 export interface KeyChanges {
-  /** Counts an attempt of the host's. Throws `limited` where there were as many within an hour as there may be; that one is not counted. */
+  /** Counts an attempt of the host's. Throws `limited` if the maximum within an hour is reached; that attempt is not counted. */
   begin(host: Pick<AdmittedHost, "id" | "name">): void;
 }
 
-/** Counts that start empty, and forget when the process ends: whoever has taken a host over must not fill the audit log with it. */
+/** Counts attempts in memory, for as long as the process runs: an attacker on a host must not fill the audit log. */
 export function createKeyChanges({ clock, log }: Pick<Services, "clock" | "log">): KeyChanges {
   const attempts = new Map<number, readonly number[]>();
   return {
@@ -43,8 +43,8 @@ export function createKeyChanges({ clock, log }: Pick<Services, "clock" | "log">
 }
 
 /**
- * Binds a new key to the host; the present one, `oldKey` in base64, is void once this returns. Throws `invalid` for a key whose owner does not
- * prove that they have it, `conflict` for one that a host has, for a locked host, and where the present key was changed meanwhile.
+ * Binds a new key to the host; the current one, `oldKey` in base64, is void once this returns. Throws `invalid` for a key without proof of its
+ * possession, and `conflict` for a key that a host has, for a locked host, and if the current key was changed meanwhile.
  */
 export async function rotateKey(
   context: Context,

@@ -1,4 +1,4 @@
-/** What a host is told, as it goes over the wire. */
+/** The state of a host as text on the wire. */
 
 import type { AccountState, Cursor, HostState } from "../../protocol/fleet.ts";
 import type { HostKey } from "../../protocol/host.ts";
@@ -6,7 +6,7 @@ import { NEWER_KEY_TYPES } from "../../shared/product/ssh-key-types.ts";
 import type { AuditHead } from "../audit/head.ts";
 import type { AdmittedHost } from "../hosts/host-row.ts";
 
-/** What of an answer is about accounts. */
+/** The part of an answer about accounts. */
 export type ToldPart = Pick<HostState, "cursor" | "full" | "accounts" | "removed">;
 
 /** The JSON of a HostState. */
@@ -29,13 +29,13 @@ export function cursorAt({ id, seal }: AuditHead): Cursor {
   return id === 0 ? "" : `${id}.${seal}`;
 }
 
-/** An agent of before would take a key of a type that it does not know for damaged, and the whole account with it. */
+/** An older agent would take a key of an unknown type for damaged, and the whole account with it. */
 function readable(account: AccountState, reads: readonly string[]): AccountState {
   const isUnknown = ({ type }: HostKey) => NEWER_KEY_TYPES.some((newer) => newer === type) && !reads.includes(type);
   return account.keys.some(isUnknown) ? { ...account, keys: account.keys.filter((key) => !isUnknown(key)) } : account;
 }
 
-/** On a host that is not open nobody needs a key, and the account is no secret's keeper either. */
+/** A host that is not open needs no keys, and its account should hold no secrets. */
 function shut(account: AccountState): AccountState {
   return { ...account, open: false, keys: [] };
 }

@@ -1,4 +1,4 @@
-/** What a host is told: all that it should be, what changed, or nothing new, for which the request is held. */
+/** The answer to a host: everything, the changes, or no news, for which the request is held. */
 
 import type { Cursor } from "../../protocol/fleet.ts";
 import { parseCursor } from "../../protocol/fleet.ts";
@@ -17,31 +17,31 @@ import { createFollower, type Follower } from "./follower.ts";
 import { createKnownStates } from "./known-states.ts";
 import { cursorAt, stateText, type ToldPart } from "./state-text.ts";
 
-/** What an agent asks. */
+/** An agent's request. */
 export interface StateRequest {
   readonly host: AdmittedHost;
-  /** What it has applied; "" for nothing. */
+  /** The position that it has applied; "" for nothing. */
   readonly since: Cursor;
-  /** For how long it would wait for news, in seconds. */
+  /** How long the agent waits for news, in seconds. */
   readonly wait: number;
-  /** Aborted once nobody waits for the answer any more. */
+  /** Aborted once nobody waits for the answer. */
   readonly signal: AbortSignal;
 }
 
-/** The answers to agents, and those who wait for one. */
+/** The answers to agents, and the requests that wait for one. */
 export interface States {
   /** Whether a lease may be granted now: throws `internal`, reason `agent.no_head`, if the log's head could not be read from the primary just now. */
   requireHead(): Promise<void>;
   /**
-   * The JSON of a HostState. Throws `invalid` for a cursor that is none, `limited` where too many hosts are being told everything, and what
-   * `requireHead` throws.
+   * The JSON of a HostState. Throws `invalid` for a text that is not a cursor, `limited` if too many hosts are being told everything, and
+   * as `requireHead` does.
    */
   answer(request: StateRequest): Promise<string>;
   /** Whether the log has that very record. */
   knows(cursor: Cursor): Promise<boolean>;
   /** How many requests are held. */
   waiting(): number;
-  /** Answers all who wait, at once; nobody is held from now on. */
+  /** Answers all waiting requests at once; holds none from now on. */
   release(): void;
   stop(): Promise<void>;
 }
@@ -50,14 +50,14 @@ export interface States {
 const LONGEST_HOLD = { least: 50 * SECOND, most: 60 * SECOND };
 /** Hosts that are told everything at once. */
 const WHOLE_SLOTS = 50;
-/** Of those, so many are read from the database at once: its connections are for whoever changes something. */
+/** Of those, this many read from the database at once: its connections are needed for changes. */
 const WHOLE_READS = 4;
 /** An agent keeps a cursor for as long as nothing concerns it, but not one that is further behind than this. */
 const OLD_CURSOR = 5000;
-/** Those who wait are answered in portions, so that others get a turn. */
+/** Waiting requests are answered in portions, so that other work gets a turn. */
 const PORTION = 100;
 
-/** What a host may be told, of which only its own is. */
+/** The possible news for a host; it is told only its own part. */
 interface Told {
   /** The newest record that it includes. */
   readonly at: AuditHead;
@@ -86,7 +86,7 @@ export function createStates(services: Services): States {
   let isReleased = false;
   const follower: Follower = createFollower(services, {
     news: (news) => {
-      // At once: whoever asks from here on sees the follower's new head.
+      // At once: later requests see the follower's new head.
       known.forget(news.touched);
       return wake(news);
     },
@@ -100,7 +100,7 @@ export function createStates(services: Services): States {
     for (const waiter of waiters.values()) waiter.end(end);
   }
 
-  /** What concerns many is read once. Whoever is to shut something hears of it first. */
+  /** Reads states that concern many hosts once. Hosts with something to shut hear of it first. */
   async function wake(news: News): Promise<void> {
     if (waiters.size === 0) return;
     const concerned = [...waiters.keys()].filter((host) => concerns(news, host));
@@ -110,7 +110,7 @@ export function createStates(services: Services): States {
     try {
       for (const one of await known.read([...users])) states.set(one.user, one);
     } catch (error) {
-      // What happened is known all the same: whoever waits looks for itself.
+      // The change is known all the same: each waiting request reads it by itself.
       services.log.error("what changed cannot be read for the hosts that wait; each reads it by itself", { error });
       for (const host of concerned) waiters.get(host)?.end({ kind: "again" });
       return;
@@ -130,7 +130,7 @@ export function createStates(services: Services): States {
     return new Promise((resolve) => {
       const { least, most } = LONGEST_HOLD;
       const time = Math.min(wait * SECOND, least + Math.random() * (most - least));
-      // An agent has one request at a time: an older one is of a wire that is dead.
+      // An agent has one request at a time: an older one belongs to a dead connection.
       waiters.get(host.id)?.end({ kind: "nothing" });
       if (signal.aborted || isReleased || time <= 0) return resolve({ kind: "nothing" });
       const waiter: Waiter = {
@@ -187,21 +187,21 @@ export function createStates(services: Services): States {
     });
   }
 
-  /** Whether the log has that record, or has had it for all that can be known; false for one of another history. */
+  /** Whether the log has that record, or may have had it; false for a record of another history. */
   async function isOurs({ id, seal }: { readonly id: number; readonly seal: string }): Promise<boolean> {
     // Another replica may have read on already.
     if (id > follower.head().id) await follower.look();
     const stored = await follower.sealAt(id);
     if (stored !== undefined) return stored === seal;
-    // Retention has removed it, unless it never was.
+    // Either retention has removed it, or it never existed.
     return id <= follower.head().id;
   }
 
   async function answer(request: StateRequest): Promise<string> {
     const { host, since } = request;
     if (since === "") return await whole(host);
-    // Who would not wait is told of what is there now, whatever has been heard of it; and a lock must not be forgotten by a host that is
-    // not told with it what took its place.
+    // A request that does not wait is told the latest state, even if the follower has not heard of it; and a host must not forget a lock
+    // without learning, in the same answer, what replaced it.
     if (request.wait === 0 || host.recordedLocks.length > 0) await follower.look();
     const place = parseCursor(since);
     if (place === undefined) throw new UamError("invalid", "since is no cursor of this service");
