@@ -4,7 +4,7 @@ import { eq } from "drizzle-orm";
 import type { Database, Transaction } from "./client.ts";
 import { auditFloor } from "./schema-audit.ts";
 
-/** Milliseconds; undefined where nothing is stored, and audit_purge() then uses thirty days. */
+/** Milliseconds; undefined if nothing is stored, and audit_purge() then uses thirty days. */
 export async function readAuditFloor(db: Database | Transaction): Promise<number | undefined> {
   const [row] = await db.select().from(auditFloor).where(eq(auditFloor.one, 1));
   return row?.milliseconds;

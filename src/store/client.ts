@@ -9,12 +9,12 @@ import { type Node, parseDatabaseUrl } from "../shared/net/database-url.ts";
 export type Database = PostgresJsDatabase & { readonly $client: postgres.Sql };
 export type Transaction = Parameters<Parameters<Database["transaction"]>[0]>[0];
 
-/** Whoever runs statements one after the other: a pool, a transaction, or the connection of a restore. */
+/** Runs statements one after the other: a pool, a transaction, or the connection of a restore. */
 export interface Executor {
   execute<T extends Record<string, unknown>>(query: SQL | string): PromiseLike<readonly Assume<T, postgres.Row>[]>;
 }
 
-/** Where PostgreSQL is: a URL, whose node that takes changes may have to be found, or what the embedded server answers on. */
+/** The address of PostgreSQL: a URL, whose node that takes changes may have to be found, or the embedded server's socket. */
 export type ConnectionOptions =
   | { readonly url: string; readonly nodes?: NodeFinder | undefined }
   | { readonly host: string; readonly port: number; readonly username: string; readonly database: string };
@@ -23,7 +23,7 @@ export type ConnectionOptions =
 export interface NodeFinder {
   /** As the URL has them. */
   readonly named: readonly Node[];
-  /** The URL of that node alone. Throws after ten seconds without one, saying what each of them said. */
+  /** The URL of that node alone. Throws after ten seconds without one, with the answer of each node. */
   readonly leaderUrl: () => Promise<string>;
   /**
    * A socket that is connected to that node, or one that fails at once: the driver loses a connection for good by each error
@@ -61,12 +61,12 @@ export function openDatabase(
 
 const unreplicated = new WeakMap<Database, number>();
 
-/** How many commits on this pool were acknowledged that no standby has; see ClientListeners. */
+/** How many commits on this pool were acknowledged without reaching a standby; see ClientListeners. */
 export function unreplicatedCommits(db: Database): number {
   return unreplicated.get(db) ?? 0;
 }
 
-/** What a server says without being asked, and by what name it knows who asks. */
+/** Handlers for unasked messages of a server, and the name of the client for it. */
 export interface ClientListeners {
   /** In pg_stat_activity; `uam` by default, which is company that a restore refuses. */
   readonly name?: string;
@@ -76,7 +76,7 @@ export interface ClientListeners {
   readonly unreplicated?: () => void;
 }
 
-/** The driver alone, for what looks at the server rather than at what is stored. */
+/** The driver alone, for code that examines the server rather than stored data. */
 export function openClient(options: ConnectionOptions, connections: number, heard: ClientListeners = {}): postgres.Sql {
   const settings: postgres.Options<Record<string, never>> = {
     max: connections,
@@ -100,14 +100,14 @@ export function openClient(options: ConnectionOptions, connections: number, hear
 const WAIT_FOR_STANDBY = "SyncRepWaitForLSN";
 const WARNING = "01000";
 
-/** Seconds. The driver's own waits grow to 20, for which nobody is served although the database is back. */
+/** Seconds. The driver's own waits grow to 20, in which nobody is served although the database is back. */
 function untilNextAttempt(attempts: number): number {
   return Math.min(0.02 * 2 ** Math.min(attempts, 10), 1) * (0.5 + Math.random() / 2);
 }
 
 /**
- * As libpq does, but the driver does not, takes `?host=/directory` for the unix socket in that directory. The driver keeps its
- * options within reach of whoever has the pool, so it gets the password as a function.
+ * Takes `?host=/directory` for the unix socket in that directory, as libpq does and the driver does not. The driver keeps its
+ * options within reach of any holder of the pool, so it gets the password as a function.
  */
 function openUrl(
   { url, nodes }: { readonly url: string; readonly nodes?: NodeFinder | undefined },
@@ -128,7 +128,7 @@ function openUrl(
   const port = Number(parsed.port || parsed.searchParams.get("port") || 5432);
   parsed.searchParams.delete("host");
   parsed.searchParams.delete("port");
-  // URL needs a host in front of a user; the path is what counts.
+  // URL needs a host after a user name; the path counts.
   return postgres(parsed.href, { ...secretly, path: `${directory}/.s.PGSQL.${port}` });
 }
 
@@ -153,8 +153,8 @@ export function preparedOnce<Query extends object>(
 }
 
 /**
- * A transaction that is over only when `work` is. The driver's own fails as soon as its connection is gone, while what `work` does
- * elsewhere, on the host for instance, goes on: its statements fail at once from then on, so that nothing waits for the database.
+ * A transaction that is over only when `work` is. The driver's own fails as soon as its connection is gone, while `work` goes on
+ * elsewhere, on the host for instance. Here its statements fail at once from then on, so that nothing waits for the database.
  */
 export async function transactionToItsEnd<T>(db: Database, work: (tx: Transaction) => Promise<T>): Promise<T> {
   let working: Promise<T> | undefined;
@@ -169,7 +169,7 @@ export async function transactionToItsEnd<T>(db: Database, work: (tx: Transactio
   }
 }
 
-/** What is made once for each database, and kept as long as it: what remembers who is waiting on it, say. */
+/** Makes a value once for each database, and keeps it as long as the database: a record of the waiting callers, say. */
 export function oncePerDatabase<Made>(make: (db: Database) => Made): (db: Database) => Made {
   const made = new WeakMap<Database, { readonly made: Made }>();
   return (db) => {
@@ -179,7 +179,7 @@ export function oncePerDatabase<Made>(make: (db: Database) => Made): (db: Databa
   };
 }
 
-/** What Drizzle runs queries on. */
+/** The object on which Drizzle runs queries. */
 function clientOf(db: Database | Transaction): unknown {
   const { session } = db._;
   if (!(session instanceof PostgresJsSession)) throw new Error("not a database of postgres.js");
@@ -187,8 +187,8 @@ function clientOf(db: Database | Transaction): unknown {
 }
 
 /**
- * The results of statements of one transaction, which are sent in one go and carried out in their order. Throws what the
- * first of them that failed threw: those after it fail only because it did.
+ * The results of statements of one transaction, which are sent in one go and run in order. Throws the error of the first
+ * one that failed, because the others only fail after it.
  */
 export async function pipelined<Results extends readonly unknown[]>(
   ...statements: { readonly [Index in keyof Results]: Promise<Results[Index]> }
@@ -220,7 +220,7 @@ export function isLockTimeout(error: unknown): boolean {
 /** System calls that failed, the driver's own codes, and PostgreSQL's refusals to let one in (SQLSTATE 08, 28, 3D, 57P). */
 const CONNECTION_CODES = /^(E[A-Z_]{4,}|CONNECT_TIMEOUT|CONNECTION_[A-Z]+|08\w{3}|28\w{3}|3D\w{3}|57P\d\d)$/;
 
-/** Why there is no connection, if that is what `error` says; undefined for any other failure. */
+/** Why there is no connection, if `error` is about that; undefined for any other failure. */
 export function connectionFailure(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const code = "code" in error && typeof error.code === "string" ? error.code : "";

@@ -1,7 +1,7 @@
 /**
- * Whether the database does what the service relies on, found out by trying: that it takes changes, that of two connections
- * one gets a lock, that a session stays one, that notifications arrive. A name would say less: what speaks PostgreSQL's
- * protocol need not do what PostgreSQL does.
+ * Tries whether the database does what the service relies on: that it takes changes, that only one of two connections gets
+ * a lock, that a session stays one, that notifications arrive. A name would say less: a server that speaks PostgreSQL's
+ * protocol need not behave as PostgreSQL does.
  */
 
 import { setTimeout as sleep } from "node:timers/promises";
@@ -9,7 +9,7 @@ import postgres from "postgres";
 import { type ConnectionOptions, openClient } from "./client.ts";
 import { LOCKS } from "./locks.ts";
 
-/** What is wrong with the database, as sentences without their full stops. */
+/** A fault of the database, as sentences without their full stops. */
 export interface EngineFault {
   readonly finding: string;
   readonly remedy: string;
@@ -36,10 +36,10 @@ const NO_LOCKS: EngineFault = {
   remedy: "use PostgreSQL itself; others that speak its protocol only pretend to lock",
 };
 
-/** Milliseconds. What works answers within one; a pool without a connection to spare never does. */
+/** Milliseconds. A usable database answers within one; a pool without a free connection never does. */
 const PATIENCE = 3000;
 
-/** None for a database that can be used. Throws where there is no connection at all. Takes two for a few milliseconds. */
+/** Empty for a usable database. Throws if there is no connection at all. Opens two connections for a few milliseconds. */
 export async function engineFaults(options: ConnectionOptions): Promise<readonly EngineFault[]> {
   const heard = Promise.withResolvers<void>();
   const listening = openClient(options, 1, { notified: () => heard.resolve() });
@@ -63,15 +63,15 @@ async function tryOut(a: postgres.Sql, b: postgres.Sql, heard: Promise<void>): P
   ]);
   if (state?.standby === true) return [STANDBY];
   if (state?.readonly === "on") return [READ_ONLY];
-  // No two processes that look at the same time have the same backend.
+  // The name is unique: no two simultaneous checks have the same backend.
   const name = `uam_${state?.pid}`;
   const listens = await succeeds(a.unsafe(`set uam.trial = '${name}'; listen ${name}`));
-  // Of a pool that is what a has just let go, and a gets another connection.
+  // A pool gives this statement the connection that `a` has just released, and `a` gets another one.
   await b.unsafe("begin");
   const lock = `select pg_try_advisory_xact_lock(${LOCKS.trial}, ${state?.pid}) as taken`;
   const [mine] = await a.unsafe(`begin; ${lock}, current_setting('uam.trial', true) as kept`).then(lastRows);
   const [theirs] = await b.unsafe(lock);
-  // Alone before the other notifies: a pool keeps what then arrives to itself.
+  // Commits before the other notifies: a pool keeps notifications that arrive after that to itself.
   await a.unsafe("commit");
   await b.unsafe(`select pg_notify('${name}', ''); commit`);
   if (mine?.kept !== name) return [POOL];

@@ -1,6 +1,6 @@
 /**
- * The indexes that only make queries quick: a restore commits its rows before it builds them, several at a time, and a start builds
- * what a restore that was cut short has left out. Those that hold a rule, of keys and of what is unique, are never missing.
+ * The indexes that only make queries fast: a restore commits its rows before it builds them, several at a time, and a start builds
+ * those that an interrupted restore has left out. Indexes that hold a rule, of keys and of uniqueness, are never missing.
  */
 
 import { availableParallelism } from "node:os";
@@ -40,8 +40,8 @@ export async function missingIndexes(db: Executor, migrations: readonly Migratio
 }
 
 /**
- * Builds those that are not there, each in a transaction of its own, so that what is built stays; the role has to own the tables.
- * Whoever does it at the same time waits for the other. Begins no other one once `signal` says so. Returns their names.
+ * Builds the missing ones, each in a transaction of its own, so that built ones stay; the role has to own the tables.
+ * Simultaneous callers wait for each other. Begins no further one once `signal` is aborted. Returns their names.
  */
 export async function buildIndexes(
   db: Database,

@@ -1,4 +1,4 @@
-/** Locks by which several instances on one database agree on who does a job. */
+/** Locks by which several instances on one database agree on which of them does a job. */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "drizzle-orm";
@@ -9,9 +9,9 @@ import { LOCKS } from "./locks.ts";
 const CHECK = 1000;
 
 /**
- * Runs `work` unless another instance is running the job of that name; returns whether it ran. The lock is a transaction's, so
- * it goes with the connection: a crash frees it, and so does a failover, after which another instance may begin. `work` is told by
- * its signal; what it still does is harmless, because work on a user takes the row lock. This settles once it has ended.
+ * Runs `work` unless another instance is running the job of that name; returns whether it ran. The lock is a transaction's, so it
+ * goes with the connection: a crash frees it, and so does a failover, after which another instance may begin. `work` learns of
+ * that by its signal; its remaining steps are harmless, because work on a user takes the row lock. This settles once it has ended.
  */
 export async function withJobLock(
   db: Database,
@@ -39,9 +39,9 @@ export async function withJobLock(
 }
 
 /**
- * The same for work that goes on until `stop`: `lost` is aborted as well when the connection that holds the lock is gone, which is
- * noticed within a second. A machine that dies without a word is noticed by PostgreSQL within a minute. `work` may take further locks on that
- * connection, but must not wait on it.
+ * The same for work that goes on until `stop`: `lost` is aborted as well when the connection that holds the lock is gone, which is noticed
+ * within a second. PostgreSQL notices a machine that died silently within a minute. `work` may take further locks on that connection, but
+ * must not wait on it.
  */
 export async function holdJobLock(
   db: Database,

@@ -1,4 +1,4 @@
-/** Whole rows as one value: for pages, of which driver and Drizzle would look at each column of each row. */
+/** Whole rows as one value: for pages, because driver and Drizzle would otherwise look at each column of each row. */
 
 import { type GetColumnData, type SQL, sql } from "drizzle-orm";
 import type { PgColumn } from "drizzle-orm/pg-core";
@@ -9,8 +9,8 @@ type Columns = Readonly<Record<string, PgColumn>>;
 export type RowOf<C extends Columns> = { [Name in keyof C]: GetColumnData<C[Name]> };
 
 /**
- * The rows of `from`, with whatever conditions follow it, in that order; none is an empty list. PostgreSQL makes one text of them, as
- * arrays without names, which takes both sides half as long as rows do. What a column makes of its values is the same.
+ * The rows of `from`, with any conditions after it, in that order; an empty list if there are none. PostgreSQL makes one text of
+ * them, as arrays without names, which takes both sides half as long as rows do. Columns convert their values as usual.
  */
 export function jsonRows<C extends Columns>(columns: C, from: SQL, order: readonly SQL[]): SQL<RowOf<C>[]> {
   const named = Object.entries(columns);

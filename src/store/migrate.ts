@@ -29,8 +29,8 @@ export async function migrate(
 }
 
 /**
- * From PostgreSQL 14 on a statement ends within a second of its client's death: what a killed migration has locked, every table, is not
- * kept from the older version until a rewrite of the whole log is through. Where the server cannot do it, it goes on without.
+ * From PostgreSQL 14 on a statement ends within a second of its client's death. Otherwise a killed migration would keep its locks, on
+ * every table, until a rewrite of the whole log is through, and shut the older version out. A server that cannot do it goes on without.
  */
 async function giveUpWithClient(tx: Transaction): Promise<void> {
   await tx.execute(sql`do $$ begin perform set_config('client_connection_check_interval', '1000', true);
@@ -42,8 +42,8 @@ const LOCK_TIMEOUT = 300;
 const LOCK_TRIES = 200;
 
 /**
- * Takes every table at once, or none: an instance of the older version that serves meanwhile takes them one after the other,
- * in any order, and would deadlock with a migration that does so too.
+ * Takes every table at once, or none: an instance of the older version that is running takes them one after the other, in
+ * any order, and would deadlock with a migration that does so too.
  */
 async function lockTables(tx: Transaction): Promise<void> {
   const rows = await tx.execute<{ name: string }>(
@@ -118,7 +118,7 @@ export async function pendingMigrations(
   return migrations.slice(applied.length);
 }
 
-/** What tells whether a migration that was applied is the one of that name here. */
+/** Tells whether an applied migration is the one of that name here. */
 export function migrationHash(migration: Migration): string {
   return createHash("sha256").update(migration.sql).digest("hex");
 }

@@ -9,7 +9,7 @@ export interface Look {
   /** Rises with each promotion. */
   readonly timeline: number;
   readonly refusal?: undefined;
-  /** Whether it still takes changes; false also where it does not answer. */
+  /** Whether it still takes changes; false also if it does not answer. */
   readonly again: () => Promise<boolean>;
   /** Closes the connection. */
   readonly end: () => void;

@@ -1,6 +1,6 @@
 /**
- * Several nodes of one database, of which one takes changes: that one is found, and every connection goes to it. The driver
- * can look for it too, but tries for ever where there is none, and knows nothing of a node that fell silent.
+ * Several nodes of one database, of which one takes changes: finds that one, and sends every connection to it. The driver
+ * can look for it too, but never stops trying if there is none, and does not notice a node that fell silent.
  */
 
 import { connect, type Socket } from "node:net";
@@ -18,18 +18,20 @@ export interface Nodes extends NodeFinder {
 
 /** Times in milliseconds. */
 export interface Patience {
-  /** How long a node is looked for that takes changes: a promotion takes as long. */
+  /** How long to search for a node that takes changes: a promotion takes as long. */
   readonly search: number;
   /** Between two looks at all nodes. */
   readonly pause: number;
   /** How long one node may take to answer. */
   readonly answer: number;
-  /** How often the node in use is asked whether it still is the one. */
+  /** How often the node in use is asked whether it still takes changes. */
   readonly watch: number;
 }
 
 const PATIENCE: Patience = { search: 10_000, pause: 200, answer: 3000, watch: 2000 };
-/** How long the others may still answer once one node has: of two that take changes, the one that was promoted last counts. */
+/**
+ * How long to wait for the others once one node has answered: of two that take changes, the one that was promoted last counts.
+ */
 const GRACE = 100;
 
 /** Nothing is connected before the first call; the watch runs only while there are sockets. */
@@ -41,7 +43,7 @@ export function openNodes(text: string, patience: Patience = PATIENCE): Nodes {
   let watching: NodeJS.Timeout | undefined;
   let isClosed = false;
 
-  /** One search at a time, whoever asks; what it found stays until something speaks against it. */
+  /** One search at a time for all callers; its result stays until there is evidence against it. */
   function find(): Promise<Look> {
     if (leader !== undefined) return leader;
     const searching = search(url, patience, () => isClosed);
@@ -62,7 +64,7 @@ export function openNodes(text: string, patience: Patience = PATIENCE): Nodes {
   }
 
   async function connectToLeader(): Promise<Socket> {
-    // What was found a while ago may be gone: then it is looked for once more.
+    // An earlier result may be outdated: then the search is repeated.
     for (let attempt = 1; ; attempt++) {
       const wasKnown = known;
       const found = find();
@@ -93,7 +95,7 @@ export function openNodes(text: string, patience: Patience = PATIENCE): Nodes {
 
   /**
    * A node that was cut off says nothing, and TCP waits a quarter of an hour for it; one that became a standby still
-   * answers. So what goes elsewhere than to the leader is cut here, and what waits on it fails.
+   * answers. So connections to any node but the leader are cut here, and requests that wait on them fail.
    */
   async function look(): Promise<void> {
     const found = leader;
@@ -122,12 +124,12 @@ export function openNodes(text: string, patience: Patience = PATIENCE): Nodes {
   };
 }
 
-/** How to connect to what the URL says: where it names several nodes, or asks for the one that takes changes, with those. */
+/** How to connect to the URL: with its nodes, if it names several or asks for the one that takes changes. */
 export function openUrl(url: string): { readonly url: string; readonly nodes?: Nodes } {
   return choosesNode(requireUrl(url)) ? { url, nodes: openNodes(url) } : { url };
 }
 
-/** Looks at all nodes, at each again and again, until one takes changes. */
+/** Looks at all nodes, repeatedly, until one takes changes. */
 async function search(url: DatabaseUrl, patience: Patience, isClosed: () => boolean): Promise<Look> {
   const found: Look[] = [];
   const said = new Map<Node, string>();
@@ -169,15 +171,15 @@ function dial({ host, port }: Node, patience: number): Promise<Socket> {
     socket.once("connect", () => {
       clearTimeout(timer);
       socket.removeAllListeners("error");
-      // For the driver, whose TLS checks the name.
+      // For the driver: its TLS checks the name.
       resolve(Object.assign(socket, { host, port }));
     });
   });
 }
 
 /**
- * What fails as a socket does, once the driver has written to it: it collects what it writes until the next setImmediate(), and
- * if the socket is closed before that, what it writes to the next one is never sent.
+ * A stream that fails as a socket does, once the driver has written to it. The driver collects writes until the next
+ * setImmediate(); if the socket is closed before that, writes to the next socket are never sent.
  */
 function failing(error: unknown): Socket {
   const stream = new Duplex({ read() {}, write: (_chunk, _encoding, done) => done() });
@@ -188,7 +190,7 @@ function failing(error: unknown): Socket {
 /** Milliseconds; see failing(). */
 const FLUSHED = 5;
 
-/** As the driver says that there is no connection. */
+/** The error by which the driver reports that there is no connection. */
 function noLeader(message: string): Error {
   return Object.assign(new Error(message), { code: "CONNECTION_REFUSED" });
 }

@@ -1,4 +1,4 @@
-/** Learning of what other connections committed, by PostgreSQL's NOTIFY. */
+/** Receives other connections' commits, by PostgreSQL's NOTIFY. */
 
 import { type SQL, sql } from "drizzle-orm";
 import { type Database, preparedOnce, type Transaction } from "./client.ts";
@@ -22,7 +22,7 @@ const tell = preparedOnce((tx) =>
 
 /**
  * Calls `heard` after each commit that notified the channel, on a connection of its own that is opened again when it is lost;
- * also each time it is open, because of what was missed before. Returns what ends it.
+ * also each time it is open, because notifications may have been missed before. Returns the function that ends it.
  */
 export async function listen(db: Database, channel: string, heard: () => void): Promise<() => Promise<void>> {
   const { unlisten } = await db.$client.listen(channel, heard, heard);

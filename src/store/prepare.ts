@@ -1,4 +1,4 @@
-/** Brings the database to where the service may work in it: up to date, and the audit log out of its reach. */
+/** Prepares the database for the service: up to date, and the audit log out of its reach. */
 
 import type { Log } from "../shared/log.ts";
 import { DAY } from "../shared/time/clock.ts";
@@ -9,7 +9,7 @@ import { migrate, pendingMigrations } from "./migrate.ts";
 import { MIGRATIONS, type Migration } from "./migrations.ts";
 import { auditProtectionFaults, protectAudit } from "./protect.ts";
 
-/** What the database is prepared for. */
+/** The settings of a preparation. */
 export interface Preparation {
   /** A connection of the role that owns the tables, where that is not the service's; see protectAudit. */
   readonly owner: ConnectionOptions | undefined;
@@ -25,7 +25,7 @@ export interface Preparation {
 export async function prepareDatabase(service: Database, { owner, auditFloor, log }: Preparation): Promise<void> {
   const pending = await pendingMigrations(service);
   await requireIndexes(service, owner, MIGRATIONS.slice(0, MIGRATIONS.length - pending.length), log);
-  // Said beforehand: it cannot be undone, and an older program no longer works with the database.
+  // Logged beforehand: it cannot be undone, and an older program no longer works with the database.
   if (pending.length > 0 && pending.length < MIGRATIONS.length) {
     log.warn("the database is from an older version of uam: bringing it up to date", { migrations: pending.length });
   }

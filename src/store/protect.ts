@@ -1,4 +1,4 @@
-/** Who may do what in the database: the audit log belongs to a role that the service is not. */
+/** Roles in the database: the audit log belongs to a role that the service does not use. */
 
 import { type SQL, sql } from "drizzle-orm";
 import type { Database, Executor, Transaction } from "./client.ts";
@@ -41,8 +41,8 @@ export async function protectWithin(tx: Executor, service: string): Promise<void
 }
 
 /**
- * What would let the role of this connection change or remove audit records, as sentences for an administrator; empty
- * when the database itself refuses it.
+ * Privileges that would let the role of this connection change or remove audit records, as sentences for an
+ * administrator; empty when the database itself refuses it.
  */
 export async function auditProtectionFaults(db: Database): Promise<readonly string[]> {
   const rows = await db.execute<{ fault: string }>(sql`

@@ -32,7 +32,7 @@ export const audit = pgTable(
     detail: text().notNull(),
     result: text({ enum: RESULTS }).notNull(),
     ip: text().notNull(),
-    /** The external user whom the record is about or who acted; null where there is none. */
+    /** The external user who acted or whom the record is about; null if there is none. */
     subjectId: bigint({ mode: "number" }),
     nAction: bigint({ mode: "number" }).notNull().default(0),
     nActorAction: bigint({ mode: "number" }).notNull().default(0),
@@ -47,7 +47,7 @@ export const audit = pgTable(
   (t) => [
     index("audit_created_at").on(t.createdAt, t.id),
     // Numbers before texts, which take several times as long to sort: most comparisons are between equal ones. Two series may have
-    // the same number, so whoever looks one up compares the texts as well, which the index has, too.
+    // the same number, so a lookup compares the texts as well, which the index has, too.
     index("audit_by_action").on(sql`hashtextextended(${t.action}, 0)`, t.id, t.nAction, t.action),
     index("audit_by_actor_action").on(
       sql`hashtextextended(${t.actor}, hashtextextended(${t.action}, 0))`,
@@ -78,10 +78,10 @@ export const auditCheckpoints = pgTable("audit_checkpoint", {
   seal: bytea().notNull(),
 });
 
-/** One row: what tells whether a key is the one that seals the log. Only audit_begin() writes it, once ever. */
+/** One row: tells whether a key is the one that seals the log. Only audit_begin() writes it, and only once. */
 export const auditKey = pgTable("audit_key", { one: integer().primaryKey(), fingerprint: bytea().notNull() });
 
-/** One row: milliseconds for which audit_purge() keeps every record, whoever calls it. Only the owner of the table writes it. */
+/** One row: milliseconds for which audit_purge() keeps every record, for any caller. Only the owner of the table writes it. */
 export const auditFloor = pgTable("audit_floor", {
   one: integer().primaryKey(),
   milliseconds: bigint({ mode: "number" }).notNull(),

@@ -1,4 +1,4 @@
-/** Tables of those who log in, and of what holds guessing back. */
+/** Tables of people and machines that log in, and of the limits on guessing. */
 
 import { sql } from "drizzle-orm";
 import { bigint, boolean, check, index, integer, pgTable, primaryKey, text } from "drizzle-orm/pg-core";
@@ -16,7 +16,7 @@ export const admins = pgTable(
     role: text({ enum: ADMIN_ROLES }).notNull().default("owner"),
     /** Whether they came in by single sign-on: their role is the provider's to say, and no mail sets a password for them. */
     sso: boolean().notNull().default(false),
-    /** Whose invitation theirs is, while they have set no password; null where no administrator's. */
+    /** The administrator who invited them, while they have set no password; null if no administrator did. */
     invitedBy: bigint({ mode: "number" }),
     /** Null before the first login. */
     lastLoginAt: time(),
@@ -54,14 +54,14 @@ export const sessions = pgTable(
   (t) => [index("sessions_principal").on(t.userType, t.principalId), index("sessions_expires_at").on(t.expiresAt)],
 );
 
-/** What machines log in with. Rows outlive their owner and their use, so that lists say what became of them: there is no foreign key. */
+/** Credentials of machines. Rows outlive their owner and their use, so that lists can show their status: there is no foreign key. */
 export const tokens = pgTable(
   "tokens",
   {
     id: id(),
     /** SHA-256 of the token, which is stored nowhere. */
     tokenHash: bytea().notNull().unique(),
-    /** What the token begins with, to tell it by. */
+    /** The beginning of the token, to recognise it by. */
     prefix: text().notNull(),
     name: text().notNull(),
     role: text({ enum: ADMIN_ROLES }).notNull(),
@@ -69,7 +69,7 @@ export const tokens = pgTable(
     owner: text().notNull(),
     /** The token that made it, which it never outlives; null where a person did. */
     madeBy: bigint({ mode: "number" }),
-    /** From where it may be used: CIDRs with a space between them; "" means from anywhere. */
+    /** The networks from which it may be used: CIDRs with a space between them; "" means from anywhere. */
     networks: text().notNull().default(""),
     createdAt: time().notNull(),
     expiresAt: time().notNull(),
@@ -99,7 +99,7 @@ export const otpCodes = pgTable(
   (t) => [index("otp_codes_expires_at").on(t.expiresAt)],
 );
 
-/** What limits guessing, by what is guessed and the submitted username, whether or not anybody has it. */
+/** Limits on guessing, by the kind of secret and the submitted username, whether or not a user of that name exists. */
 export const loginLimits = pgTable(
   "login_limits",
   {
@@ -107,9 +107,9 @@ export const loginLimits = pgTable(
     username: text().notNull(),
     /** Wrong answers since the last right one. */
     failures: integer().notNull().default(0),
-    /** Until then no answer is evaluated, and no code is created. */
+    /** Until then answers are not evaluated, and codes are not created. */
     lockedUntil: time(),
-    /** Until then no other code or reset token is mailed. */
+    /** Until then further codes and reset tokens are not mailed. */
     cooldownUntil: time(),
     updatedAt: time().notNull(),
   },

@@ -1,21 +1,21 @@
-/** Tables of what goes out: webhooks, their log of deliveries, and how far the stream of audit records has got. */
+/** Tables of outgoing records: webhooks, their log of deliveries, and the position of the stream of audit records. */
 
 import { sql } from "drizzle-orm";
 import { bigint, check, index, integer, pgTable, text } from "drizzle-orm/pg-core";
 import { WEBHOOK_STATUSES } from "../shared/product/statuses.ts";
 import { bytea, id, time } from "./columns.ts";
 
-/** How far a receiver has got in the audit log, and since when it takes nothing. */
+/** The position of a receiver in the audit log, and since when it accepts nothing. */
 const progress = () => ({
-  /** The last record that it took, or that it is not told of. */
+  /** The last record that it accepted, or does not receive. */
   cursor: bigint({ mode: "number" }).notNull(),
   /** Attempts in a row that failed. */
   failures: integer().notNull().default(0),
-  /** When the first of them was; null while all is well. */
+  /** The time of the first failure in a row; null while all is well. */
   failingSince: time(),
-  /** What the last of them failed for. */
+  /** The error of the last failure. */
   lastError: text().notNull().default(""),
-  /** When a record was last taken; null before the first. */
+  /** When a record was last accepted; null before the first. */
   deliveredAt: time(),
 });
 
@@ -25,17 +25,17 @@ export const webhooks = pgTable(
   {
     id: id(),
     url: text().notNull(),
-    /** The audit actions that it is told of, with a space between them; "" means all. */
+    /** The audit actions that it receives, with a space between them; "" means all. */
     actions: text().notNull().default(""),
     status: text({ enum: WEBHOOK_STATUSES }).notNull().default("active"),
     /** The secret is made of this and of the key outside the database; it is stored nowhere. */
     salt: bytea().notNull(),
-    /** Rises with each change, so that what was found out before it does not count after it. */
+    /** Rises with each change, so that results from before a change do not count after it. */
     generation: integer().notNull().default(1),
     ...progress(),
     /** When the next attempt is due; null: at once. */
     dueAt: time(),
-    /** The administrator who made it, also once they are removed; "" for the host's operator, and where it is not known. */
+    /** The administrator who made it, also once they are removed; "" for the host's operator, and if unknown. */
     madeBy: text().notNull().default(""),
     madeById: bigint({ mode: "number" }),
     createdAt: time().notNull(),
@@ -65,7 +65,7 @@ export const webhookDeliveries = pgTable(
   (t) => [index("webhook_deliveries_webhook").on(t.webhookId, t.id), index("webhook_deliveries_at").on(t.at)],
 );
 
-/** Streams of audit records, by where they go; another address is another stream. */
+/** Streams of audit records, by their address; another address is another stream. */
 export const auditStreams = pgTable("audit_streams", { target: text().primaryKey(), ...progress() });
 
 export type WebhookRow = typeof webhooks.$inferSelect;

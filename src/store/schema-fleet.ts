@@ -1,4 +1,4 @@
-/** Tables of the hosts, and of who has an account on which. Never a row for each user on each host. */
+/** Tables of the hosts, and of the accounts of users on them. Never a row for each user on each host. */
 
 import { sql } from "drizzle-orm";
 import { bigint, check, index, integer, pgTable, primaryKey, text, uniqueIndex } from "drizzle-orm/pg-core";
@@ -25,7 +25,7 @@ export const hosts = pgTable(
     leaseEnds: text({ enum: ["logins", "sessions"] })
       .notNull()
       .default("logins"),
-    /** When the last lease that it may have been given ends at the latest; null: never had one. */
+    /** When the last lease that it may have been given ends at the latest; null if it never had one. */
     leaseUntil: time(),
     sshHost: text().notNull().default(""),
     sshPort: integer().notNull().default(22),
@@ -72,7 +72,7 @@ export const hostGroupMembers = pgTable(
   (t) => [primaryKey({ columns: [t.groupId, t.hostId] }), index("host_group_members_host").on(t.hostId)],
 );
 
-/** Who has an account where: a user on a host, or on all of a group. Host 1 is in it like any other. */
+/** The grants of users: a host, or all hosts of a group. Host 1 is in it like any other. */
 export const grants = pgTable(
   "grants",
   {
@@ -93,7 +93,7 @@ export const grants = pgTable(
   ],
 );
 
-/** Exceptions only: what is wrong on a remote host now, as its agent says. */
+/** Exceptions only: current problems on a remote host, as its agent reports them. */
 export const hostProblems = pgTable(
   "host_problems",
   {
@@ -125,19 +125,19 @@ export const removedAccounts = pgTable(
   (t) => [index("removed_accounts_name").on(t.name)],
 );
 
-/** What binds an agent to a host: used once. */
+/** Tokens that bind an agent to a host: used once. */
 export const joinTokens = pgTable("join_tokens", {
   tokenHash: bytea().primaryKey(),
-  /** What the host is to be called; "" where the agent says. */
+  /** The host's name; "" if the agent chooses it. */
   name: text().notNull().default(""),
   groupId: bigint({ mode: "number" }).references(() => hostGroups.id, { onDelete: "cascade" }),
   createdBy: text().notNull(),
-  /** The administrator who made it, or whose token did; null for the host's operator. */
+  /** The administrator who made it, also by a token; null for the host's operator. */
   madeBy: bigint({ mode: "number" }),
   expiresAt: time().notNull(),
 });
 
-/** Changes that take access away and that remote hosts have yet to confirm; a row goes when what became of it is recorded. */
+/** Changes that take access away and that remote hosts have yet to confirm; a row goes when the outcome is recorded. */
 export const fleetChanges = pgTable("fleet_changes", {
   /** The audit record of the change. */
   recordId: bigint({ mode: "number" }).primaryKey(),
@@ -147,7 +147,10 @@ export const fleetChanges = pgTable("fleet_changes", {
   /** The remote hosts that had the account when the change was made. */
   hosts: integer().array().notNull(),
   madeAt: time().notNull(),
-  /** From when on it is true on every host, whatever becomes of them; null until it is first computed, after the commit. */
+  /**
+   * The time from which it is true on every host, even on those that stay silent; null until it is first computed, after
+   * the commit.
+   */
   effectiveBy: time(),
 });
 

@@ -1,11 +1,11 @@
-/** Tables of what administrators log in with besides a password. */
+/** Tables of administrators' further login factors. */
 
 import { sql } from "drizzle-orm";
 import { bigint, boolean, check, index, pgTable, text } from "drizzle-orm/pg-core";
 import { bytea, id, time } from "./columns.ts";
 import { admins } from "./schema-auth.ts";
 
-/** Passkeys: the public half of what an administrator's device or security key keeps. */
+/** Passkeys: the public half of the key in an administrator's device or security key. */
 export const passkeys = pgTable(
   "passkeys",
   {
@@ -18,7 +18,7 @@ export const passkeys = pgTable(
     credentialId: text().notNull().unique("passkeys_credential_id"),
     /** A COSE key (RFC 9052). */
     publicKey: bytea().notNull(),
-    /** Of uses, as the authenticator counts them; 0 for ever where it does not. It only rises. */
+    /** Of uses, as the authenticator counts them; always 0 if it does not count. It only rises. */
     counter: bigint({ mode: "number" }).notNull(),
     /** How the browser reaches the authenticator: `internal`, `hybrid`, `usb` and so on. */
     transports: text().array().notNull().default([]),
@@ -37,13 +37,13 @@ export const totpSecrets = pgTable("totp_secrets", {
     .references(() => admins.id, { onDelete: "cascade" }),
   /** Sealed with a key that is not in the database. */
   sealed: bytea().notNull(),
-  /** The time step of the last code that was accepted: that one and earlier ones are accepted no more. */
+  /** The time step of the last accepted code: that one and earlier ones are no longer accepted. */
   lastStep: bigint({ mode: "number" }).notNull(),
   createdAt: time().notNull(),
   lastUsedAt: time(),
 });
 
-/** What was issued under a seal for one use, and was used (auth/tickets.ts). */
+/** Used tickets: issued under a seal for one use (auth/tickets.ts). */
 export const usedTickets = pgTable("used_tickets", { id: text().primaryKey(), expiresAt: time().notNull() }, (t) => [
   index("used_tickets_expires_at").on(t.expiresAt),
 ]);

@@ -1,12 +1,14 @@
-/** Tables of single sign-on: who came in by it, what is under way, and which sessions the provider may end. */
+/**
+ * Tables of single sign-on: the people who came in by it, logins under way, and the sessions that the provider may end.
+ */
 
 import { bigint, index, pgTable, text, unique } from "drizzle-orm/pg-core";
 import { bytea, id, time } from "./columns.ts";
 import { admins, sessions } from "./schema-auth.ts";
 
 /**
- * Which administrator somebody at the provider is. A row outlives its administrator: without one it says that an owner removed
- * them, and that they do not come in again, unless an owner lets them.
+ * The administrator of a person at the provider. A row outlives its administrator: without one it means that an owner removed
+ * them, and that they may not come in again, unless an owner lets them.
  */
 export const ssoIdentities = pgTable(
   "sso_identities",
@@ -44,7 +46,7 @@ export const ssoLogins = pgTable(
   (t) => [index("sso_logins_expires_at").on(t.expiresAt)],
 );
 
-/** Which session of the provider's a session here came from. */
+/** The provider's session that a session here came from. */
 export const ssoSessions = pgTable(
   "sso_sessions",
   {
@@ -59,7 +61,7 @@ export const ssoSessions = pgTable(
   (t) => [index("sso_sessions_subject").on(t.issuer, t.subject), index("sso_sessions_sid").on(t.issuer, t.sid)],
 );
 
-/** Logouts that the provider told, each once; kept until no login can come after that began before it. */
+/** Logouts reported by the provider, each once; kept until no login that began earlier can complete. */
 export const ssoLogouts = pgTable(
   "sso_logouts",
   {

@@ -1,5 +1,5 @@
 /**
- * The stored state, as Drizzle tables; who logs in is in schema-auth.ts, the audit log in schema-audit.ts. Migrations are
+ * The stored state, as Drizzle tables; logins are in schema-auth.ts, the audit log in schema-audit.ts. Migrations are
  * generated from these three (`bun run migrations`).
  */
 
@@ -25,7 +25,7 @@ export const users = pgTable(
     email: text().notNull(),
     supervisor: text().notNull().default(""),
     purpose: text().notNull().default(""),
-    /** From where the account's keys may be used, as canonical CIDRs; none: from anywhere. */
+    /** The networks from which the account's keys may be used, as canonical CIDRs; none: from anywhere. */
     sourceNetworks: text().array().notNull().default([]),
     status: text({ enum: USER_STATUSES }).notNull().default("active"),
     expireAt: time().notNull(),
@@ -43,9 +43,9 @@ export const users = pgTable(
     index("users_supervisor_id").on(t.supervisor, t.id),
     // Thousands may expire at the same moment: the id decides between them in lists.
     index("users_expire_at").on(t.expireAt, t.id),
-    // For counts, which then need not read the users themselves.
+    // For counts, which then need not read the users' rows.
     index("users_status_expire_at").on(t.status, t.expireAt),
-    // What was changed lately is looked through by each search, so little of it may wait.
+    // Each search looks through recent changes, so only a few may wait.
     index("users_search")
       .using("gin", sql`public.text_parts(lower((${searched(t)}) collate "C"))`)
       .with({ gin_pending_list_limit: 256 }),
@@ -64,7 +64,7 @@ export const accounts = pgTable(
       .references(() => users.id, { onDelete: "cascade" }),
     hostId: integer().notNull().default(LOCAL_HOST),
     uid: integer().notNull(),
-    /** Rises with each change of what the account should be. */
+    /** Rises with each change of the wanted account. */
     generation: bigint({ mode: "number" }).notNull().default(1),
   },
   (t) => [primaryKey({ columns: [t.userId, t.hostId] }), uniqueIndex("accounts_uid").on(t.hostId, t.uid)],
@@ -81,9 +81,9 @@ export const accountIntents = pgTable("account_intents", {
 });
 
 /**
- * Access that is being taken away. A row is committed before the host is touched, and goes in the transaction that leaves
- * nothing to do; as long as it is there, nothing opens what it is about, and the service keeps trying. There is no foreign
- * key: the row is written while its user's row is locked.
+ * Access that is being taken away. A row is committed before the host is touched, and goes in the transaction that
+ * finishes the work. As long as it is there, nothing gives the same access, and the service keeps trying. There is no
+ * foreign key: the row is written while its user's row is locked.
  */
 export const closings = pgTable(
   "closings",
@@ -91,7 +91,7 @@ export const closings = pgTable(
     id: id(),
     userId: bigint({ mode: "number" }).notNull(),
     kind: text({ enum: CLOSING_KINDS }).notNull(),
-    /** The key that is taken away or narrowed; 0 where it is the account. */
+    /** The key that is taken away or narrowed; 0 if it is the whole account. */
     keyId: bigint({ mode: "number" }).notNull().default(0),
     /** Where the use is narrowed: from where it is still allowed. */
     networks: text().array().notNull().default([]),
@@ -99,13 +99,13 @@ export const closings = pgTable(
     action: text().notNull(),
     actorType: text({ enum: ACTOR_TYPES }).notNull(),
     actor: text().notNull(),
-    /** Whose token it was, where a token asked. */
+    /** The owner of the token, if a token asked. */
     actorOwner: text().notNull().default(""),
     begunAt: time().notNull(),
     attempts: integer().notNull().default(0),
     /** When it is tried next. */
     dueAt: time().notNull(),
-    /** What is left to do, in sentences; "" until the first attempt ended. */
+    /** The remaining work, in sentences; "" until the first attempt ended. */
     problem: text().notNull().default(""),
   },
   (t) => [
@@ -128,7 +128,7 @@ export const sshKeys = pgTable(
     bits: integer().notNull(),
     fingerprint: text().notNull(),
     publicKey: text().notNull(),
-    /** From where it may be used, within what the user's allow, as canonical CIDRs; none: as the user's. */
+    /** The networks from which it may be used, within the user's, as canonical CIDRs; none: as the user's. */
     sourceNetworks: text().array().notNull().default([]),
     status: text({ enum: KEY_STATUSES }).notNull().default("active"),
     createdAt: time().notNull(),
@@ -151,21 +151,21 @@ export const loginLogs = pgTable("login_logs", { hostId: integer().primaryKey(),
 
 /**
  * Applications for access, and users' requests for more time. Any number of applications may be pending for one username:
- * whoever applies first must not keep it from its owner. Of a user's requests one is pending at a time.
+ * the first applicant must not keep it from its owner. Of a user's requests one is pending at a time.
  */
 export const approvals = pgTable(
   "approvals",
   {
     id: id(),
     kind: text({ enum: APPROVAL_KINDS }).notNull().default("access"),
-    /** Who asks for more time; stays when the user is gone. */
+    /** The user who asks for more time; stays when the user is gone. */
     userId: bigint({ mode: "number" }),
     /** How many days more they ask for. */
     days: integer(),
     username: text().notNull(),
     email: text().notNull(),
     supervisor: text().notNull().default(""),
-    /** What for; of a request for more time, why. */
+    /** The purpose of the access; for a request for more time, the reason. */
     purpose: text().notNull().default(""),
     status: text({ enum: APPROVAL_STATUSES }).notNull().default("pending"),
     reason: text().notNull().default(""),
@@ -203,8 +203,8 @@ export const settings = pgTable("settings", {
 });
 
 /**
- * What the policy durations are to be compared with, in milliseconds: `configured` is the default that the service started
- * with last; until `heldUntil` no shorter value than `heldValue` is in force (settings/settings.ts).
+ * The state that the policy durations are compared with, in milliseconds: `configured` is the default that the service
+ * started with last; until `heldUntil` no shorter value than `heldValue` is in force (settings/settings.ts).
  */
 export const policyState = pgTable("policy_state", {
   key: text().primaryKey(),
@@ -217,8 +217,8 @@ export const policyState = pgTable("policy_state", {
 export const uidCounter = pgTable("uid_counter", { one: integer().primaryKey(), last: integer().notNull() });
 
 /**
- * Every uid that an account was given, for ever. `strayAt` is committed before processes are ended that have it though no account does, and
- * goes with the record of that.
+ * Every uid that an account was ever given. `strayAt` is committed before ending processes with a uid that no account has, and goes with
+ * the record of that.
  */
 export const givenUids = pgTable("given_uids", { uid: integer().primaryKey(), strayAt: time() });
 
@@ -244,12 +244,12 @@ export const changeCounts = pgTable("change_counts", {
   failed: integer().notNull(),
 });
 
-/** Entries of `uam lock` that are recorded, for as long as their files may be there (lifecycle/locks.ts), and what hosts with agents say of locks and holds. */
+/** Entries of `uam lock` that are recorded, for as long as their files may be there (lifecycle/locks.ts), and locks and holds that hosts with agents report. */
 export const importedLocks = pgTable("imported_locks", { id: text().primaryKey(), at: time().notNull() });
 
 /**
- * What of a user's account may have been repaired, and is not recorded (lifecycle/repair-notes.ts). No foreign key: a note is committed on
- * its own while the user's row is locked.
+ * A user's possible repairs that are not recorded (lifecycle/repair-notes.ts). No foreign key: a note is committed on its own while the
+ * user's row is locked.
  */
 export const repairs = pgTable(
   "repairs",
@@ -275,7 +275,7 @@ export const outbox = pgTable(
     createdAt: time().notNull(),
     /** When the next attempt is due. */
     dueAt: time().notNull(),
-    /** After that it is useless, and is dropped; null for mail that never is. */
+    /** After that it is useless, and is dropped; null for mail that never expires. */
     expiresAt: time(),
     attempts: integer().notNull().default(0),
     status: text({ enum: ["queued", "sent", "dropped", "dead"] })
@@ -286,7 +286,8 @@ export const outbox = pgTable(
   },
   (t) => [
     check("outbox_status", sql`${t.status} in ('queued', 'sent', 'dropped', 'dead')`),
-    // In the order in which mail is sent, so that whatever is known of the table, the next one is the first of the index.
+    // In the order in which mail is sent, so that the next one is the first of the index, whatever the table's statistics
+    // say.
     index("outbox_due").on(t.expiresAt, t.dueAt, t.id).where(sql`${t.status} = 'queued'`),
     index("outbox_finished").on(t.finishedAt).where(sql`${t.status} <> 'queued'`),
   ],

@@ -1,10 +1,10 @@
-/** What an index and a search have to say in the same words. */
+/** Expressions that an index and a search must spell in the same way. */
 
 import { type SQL, sql } from "drizzle-orm";
 import type { AnyPgColumn } from "drizzle-orm/pg-core";
 import { ACCOUNT_PREFIX } from "../shared/text/account-name.ts";
 
-/** The texts that a search for users looks through. No field, and no search, holds a line break: nothing is found across two of them. */
+/** The texts that a search for users looks through. No field, and no search, holds a line break: a match never spans two fields. */
 export function searched({
   username,
   email,

@@ -15,7 +15,7 @@ const FIRST_BYTES = 64;
 
 /**
  * Lets `write` fill a file beside `path`, mode 0600, which then gets that name: on disk before it is returned. Throws
- * `conflict` if `path` exists, unless `replace`; on any failure whatever was there stays, and nothing else does.
+ * `conflict` if `path` exists, unless `replace`; on any failure an existing file stays, and nothing else is left.
  */
 export async function writeFileWhole<T>(
   path: string,
@@ -64,7 +64,7 @@ export async function* unpackFile(path: string, signal: AbortSignal): AsyncGener
   }
 }
 
-/** Passes on what follows the first line; throws at the end if the whole does not have that hash. */
+/** Passes on everything after the first line; throws at the end if the whole does not have that hash. */
 async function* checked(
   chunks: AsyncIterable<Buffer>,
   start: number,

@@ -18,13 +18,13 @@ export const MAGIC = "uam-backup ";
 /** How the last line begins; the hash and a line feed follow. It shows that a file is complete before all of it is read. */
 const LAST = "\nuam-backup end ";
 export const LAST_LENGTH = LAST.length + 64 + 1;
-/** Longest first line; whatever is longer is not a backup. */
+/** Longest first line; a file with a longer one is not a backup. */
 const MAX_MAGIC = 32;
 /** Longest content of a frame: no file makes a reader hold more in memory. */
 const MAX_FRAME = 16 * 1024 * 1024;
 const FRAME_HEAD = 5;
 
-/** What the backup is of. */
+/** The first frame of a backup. */
 export interface BackupHeader {
   /** Version of the program that made it. */
   readonly program: string;
@@ -84,7 +84,7 @@ export function createFrameHash(): { add(frame: Frame): Buffer; digest(): string
   };
 }
 
-/** The frames in `bytes`, however those are cut into chunks. Throws `invalid` where there is no frame, or only part of one. */
+/** The frames in `bytes`, with any cut into chunks. Throws `invalid` for a missing or partial frame. */
 export async function* readFrames(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Frame, void, undefined> {
   let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of bytes) {
@@ -162,7 +162,7 @@ export function parseRecord(content: Buffer): Readonly<Record<string, unknown>> 
   }
 }
 
-/** The refusal of a file that is not, or not any more, as the program wrote it. */
+/** The refusal of a file that is not, or no longer, as the program wrote it. */
 export function damaged(how: string, cause?: unknown): UamError {
   return new UamError("invalid", `The backup is damaged: ${how}. Nothing was changed; use another copy.`, { cause });
 }

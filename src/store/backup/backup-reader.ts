@@ -1,4 +1,4 @@
-/** Reads a backup from start to end, and trusts nothing in it before its hashes were checked. */
+/** Reads a backup from start to end, and trusts nothing in it before its hashes are checked. */
 
 import { createHash } from "node:crypto";
 import { stat } from "node:fs/promises";
@@ -16,7 +16,7 @@ import {
   readFrames,
 } from "./backup-format.ts";
 
-/** What is done with what is read. */
+/** Receives the parts of a backup as they are read. */
 export interface BackupVisitor {
   /** Called first; throwing ends the reading. */
   header(header: BackupHeader): Promise<void>;
@@ -62,7 +62,7 @@ export async function readBackup(path: string, signal: AbortSignal, visitor: Bac
   }
 }
 
-/** What the backup says it holds; nothing of the file is verified yet. Throws `invalid` where it cannot be read. */
+/** The header of a backup; nothing of the file is verified yet. Throws `invalid` if it cannot be read. */
 export async function readHeader(path: string, signal: AbortSignal): Promise<BackupHeader> {
   const frames = readFrames(unpackFile(path, signal));
   try {

@@ -1,4 +1,4 @@
-/** What of the stored state a backup carries. */
+/** The part of the stored state that a backup carries. */
 
 import { sql } from "drizzle-orm";
 import { UamError } from "../../shared/errors.ts";
@@ -6,7 +6,7 @@ import type { Executor } from "../client.ts";
 import { MIGRATIONS } from "../migrations.ts";
 import type { BackupTable, Identity } from "./backup-format.ts";
 
-/** What must not come back: logins, codes and tokens end with the state in which they were issued. */
+/** Tables that must not come back: logins, codes and tokens end with the state in which they were issued. */
 const LEFT_OUT: ReadonlySet<string> = new Set([
   "sessions",
   "otp_codes",
@@ -22,7 +22,10 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
   "uam_migrations",
 ]);
 
-/** Columns that are carried as something else, and rows that are not. Never a filter that a later restore would miss. */
+/**
+ * Columns that are carried in another form, and rows that are not carried. Never a filter that a later restore would
+ * miss.
+ */
 const CHANGED: Readonly<Record<string, { columns?: Readonly<Record<string, string>>; where?: string }>> = {
   // Days later a queued mail is old news, and its text may hold a code: it comes back as one that was dropped. Mail that
   // was sent is carried, because its keys keep reminders from being sent twice.
@@ -40,7 +43,7 @@ const CHANGED: Readonly<Record<string, { columns?: Readonly<Record<string, strin
   secrets: { where: "name not in ('captcha', 'ticket')" },
 };
 
-/** Tables in which a row means that somebody's data is there; the others fill up by themselves. */
+/** Tables with rows only if somebody has stored data; the others fill up by themselves. */
 const TELLING = ["users", "approvals", "admins", "settings", "audit", "outbox"] as const;
 
 /** The tables that a backup carries, those that others refer to first; throws `conflict` if the database has no schema. */
@@ -78,7 +81,7 @@ export function copyFromStatement({ name, columns }: BackupTable): string {
   return `copy public.${quote(name)} (${columns.map(quote).join(", ")}) from stdin with (freeze true)`;
 }
 
-/** Where the numbering of every table has got to. Throws `forbidden` if this role may not know. */
+/** The position of every table's numbering. Throws `forbidden` if this role may not know. */
 export async function readIdentities(db: Executor): Promise<readonly Identity[]> {
   const columns = await db.execute<{ table: string; column: string; sequence: string; readable: boolean }>(sql`
     select c.relname as table, a.attname as column, s.name as sequence, has_sequence_privilege(s.name, 'SELECT') as readable
@@ -102,7 +105,7 @@ export async function readIdentities(db: Executor): Promise<readonly Identity[]>
   return identities;
 }
 
-/** Whether the database holds what a restore would destroy. */
+/** Whether the database holds data that a restore would destroy. */
 export async function holdsData(db: Executor): Promise<boolean> {
   for (const name of TELLING) {
     const [there] = await db.execute<{ name: string | null }>(

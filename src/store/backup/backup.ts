@@ -22,18 +22,18 @@ import {
 import { copyToStatement, readIdentities, tablesToCarry } from "./backup-tables.ts";
 import { type CopyClient, withCopyClient } from "./copy-client.ts";
 
-/** What a backup is made from. */
+/** The source of a backup. */
 export interface BackupSource {
   /** A role that may read everything: the owner, where the service is not. */
   readonly connection: ConnectionOptions;
   readonly program: string;
   readonly createdAt: Date;
   readonly auditKey: Uint8Array | undefined;
-  /** Aborts the backup; what was written is then not a backup. */
+  /** Aborts the backup; the file is then not a backup. */
   readonly signal: AbortSignal;
 }
 
-/** What a backup holds. */
+/** The content of a backup. */
 export interface BackupSummary {
   readonly header: BackupHeader;
   readonly rows: Readonly<Record<string, number>>;

@@ -14,7 +14,9 @@ type Copy<S> = S & { readonly rowCount: number };
 
 /** One connection, used by one at a time. */
 export interface CopyClient extends Executor {
-  /** Aborted when the connection is lost or the work is to end; for pipelines, which would wait for ever. */
+  /**
+   * Aborted when the connection is lost or the work is to end; for pipelines, which would otherwise wait without end.
+   */
   readonly signal: AbortSignal;
   /** Commits; aborting the signal comes too late from then on, so that nobody is told of a change that it was not made. */
   commit(): Promise<void>;
@@ -26,8 +28,8 @@ export interface CopyClient extends Executor {
 export const APPLICATION = "uam";
 
 /**
- * Runs `work` on a new connection and ends it whatever happens; a COPY that was abandoned ends with it. Aborting `signal`
- * ends it at once, and the server rolls back what was not committed.
+ * Runs `work` on a new connection and always ends that afterwards; an abandoned COPY ends with it. Aborting `signal` ends
+ * it at once, and the server rolls back uncommitted changes.
  */
 export async function withCopyClient<T>(
   options: ConnectionOptions,
@@ -40,7 +42,7 @@ export async function withCopyClient<T>(
   const lose = (error: unknown) => {
     lost.reject(error);
     stop.abort(error);
-    // What waits for an answer of the server fails with this.
+    // Calls that wait for an answer of the server fail with this.
     client.connection.stream.destroy();
   };
   // Without a listener a lost connection would end the process.
@@ -69,7 +71,7 @@ function copyClient(client: Client, signal: AbortSignal): Omit<CopyClient, "comm
   const dialect = new PgDialect();
   return {
     signal,
-    // The driver gives rows as unknown objects; who asks says what they are, as with any other executor.
+    // The driver gives rows as unknown objects; the caller states their type, as with any other executor.
     execute: async (query: SQL | string) => {
       const { sql, params } = typeof query === "string" ? { sql: query, params: [] } : dialect.sqlToQuery(query);
       // Without parameters the simple protocol: it takes every statement.
@@ -109,7 +111,10 @@ async function address(options: ConnectionOptions): Promise<ClientConfig> {
 
 const NO_QUERY = new URLSearchParams();
 
-/** What to try, in order: what the pool's driver makes of the URL, whose `require` is libpq's and does not verify. */
+/**
+ * The TLS modes to try, in order. They are those of the pool's driver for the URL: its `require` is libpq's and does
+ * not verify.
+ */
 function sslModes(options: ConnectionOptions): readonly NonNullable<ClientConfig["ssl"]>[] {
   const query = "url" in options ? (parseDatabaseUrl(options.url)?.query ?? NO_QUERY) : NO_QUERY;
   const mode = query.get("sslrootcert") === "system" ? "verify-full" : (query.get("sslmode") ?? query.get("ssl"));

@@ -14,7 +14,7 @@ export interface UidRange {
   readonly onHost: number | undefined;
 }
 
-/** How far numbering had got in the previous database. */
+/** The position of numbering in the previous database. */
 export interface Numbers {
   readonly identities: readonly Identity[];
   /** The last uid given out; 0 if none was. */
@@ -27,7 +27,7 @@ export interface Numbers {
  */
 export const UID_GAP = 1000;
 
-/** How far numbering has got; nothing in a database without the tables, which may be those of an older version. */
+/** The position of numbering; nothing in a database without the tables, which may be those of an older version. */
 export async function readNumbers(db: Executor): Promise<Numbers> {
   const [table] = await existing(db, ["uid_counter"]);
   const [older] = await existing(db, ["counters"]);
@@ -87,8 +87,8 @@ export async function ensureHeartbeat(db: Executor, createdAt: number): Promise<
 }
 
 /**
- * Agents may hold leases that were granted after the backup: what the service says about when they end must not be too early, so each
- * counts as if it had been granted just now.
+ * Agents may hold leases that were granted after the backup, and the service must not state too early an end for them: each counts as
+ * if it had been granted just now.
  */
 export async function extendLeases(db: Executor): Promise<void> {
   await db.execute(sql`

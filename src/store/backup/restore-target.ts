@@ -1,4 +1,4 @@
-/** The database that a backup is loaded into: nobody else may use it, and what was there makes room. */
+/** The database that a backup is loaded into: nobody else may use it, and existing data makes room. */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "drizzle-orm";
@@ -17,7 +17,7 @@ const DEPENDENT = "2BP01";
 /** Throws `conflict` if any other process of this program is connected to the database. */
 export async function refuseCompany(db: Executor): Promise<void> {
   for (let waited = 0; ; waited += GLANCE) {
-    // Within a transaction the first look would otherwise be the only one.
+    // Within a transaction PostgreSQL would otherwise repeat its first answer.
     await db.execute("select pg_stat_clear_snapshot()");
     const others = await db.execute<{ pid: number }>(sql`
       select pid from pg_stat_activity

@@ -24,7 +24,7 @@ import {
 } from "./restore-numbers.ts";
 import { dropIndexes, dropSchema, existing, refuseCompany } from "./restore-target.ts";
 
-/** Where a backup is restored to, and what is known there that it cannot know. */
+/** The target of a restore, and facts about it that the backup cannot know. */
 export interface RestoreTarget {
   /** A role that may create tables: the owner, where the service is not. */
   readonly connection: ConnectionOptions;
@@ -38,11 +38,11 @@ export interface RestoreTarget {
   readonly beforeCommit: (header: BackupHeader, db: Executor) => Promise<void>;
 }
 
-/** What a restore did. */
+/** The result of a restore. */
 export interface RestoreSummary extends BackupSummary {
   /** The first uid that will be given out. */
   readonly nextUid: number;
-  /** Migrations that were applied to what the backup holds. */
+  /** Migrations that were applied to the backup's data. */
   readonly migrated: readonly string[];
   /** Why indexes are still missing, which the service builds when it starts; undefined if none are. */
   readonly unfinished: string | undefined;
@@ -63,7 +63,7 @@ export async function restoreBackup(path: string, target: RestoreTarget): Promis
   return { ...restored, unfinished: await finish(target, header) };
 }
 
-/** What the backup says it holds; nothing more of it is verified. Throws `invalid` unless this version can restore it. */
+/** The header of a backup; nothing more of it is verified. Throws `invalid` unless this version can restore it. */
 export async function readKnownHeader(path: string, signal: AbortSignal): Promise<BackupHeader> {
   return await orDamaged(path, signal, async () => {
     const header = await readHeader(path, signal);
@@ -107,13 +107,13 @@ async function replace(
   const nextUid = await raiseUid(client, before.uid, target.uids);
   if (target.serviceRole !== undefined) await protectWithin(client, target.serviceRole);
   await target.beforeCommit(header, client);
-  // Whoever connected meanwhile waits for tables that are about to be replaced.
+  // Connections opened meanwhile wait for tables that are about to be replaced.
   await refuseCompany(client);
   await client.commit();
   return { ...summary, nextUid, migrated: MIGRATIONS.slice(header.migrations.length).map(({ name }) => name) };
 }
 
-/** Whether the database holds what a restore would destroy. Throws `conflict` if anybody else uses it. */
+/** Whether the database holds data that a restore would destroy. Throws `conflict` if anybody else uses it. */
 export async function examineTarget(connection: ConnectionOptions, signal: AbortSignal): Promise<boolean> {
   return await withCopyClient(connection, signal, async (client) => {
     await refuseCompany(client);
@@ -144,19 +144,21 @@ async function requireEmpty(client: CopyClient): Promise<void> {
 }
 
 /**
- * The indexes that are built once the rows are committed; none for a backup of an older version, whose migrations expect them. Until then
- * all is there, and slow.
+ * The indexes to build once the rows are committed; none for a backup of an older version, whose migrations expect them. Until they are
+ * built, the database is complete, but slow.
  */
 function laterIndexes({ migrations }: BackupHeader): readonly string[] {
   return migrations.length === MIGRATIONS.length ? [...indexesOf(MIGRATIONS).keys()] : [];
 }
 
-/** Builds what `laterIndexes` has left; what that takes too long, or fails at, the next start of the service builds. */
+/**
+ * Builds the indexes of `laterIndexes`; the next start of the service builds those that take too long here, or fail.
+ */
 async function finish({ connection, signal }: RestoreTarget, header: BackupHeader): Promise<string | undefined> {
   const { db, close } = openDatabase(connection, INDEXES_AT_ONCE);
   try {
     await buildIndexes(db, MIGRATIONS, signal);
-    // Only now, because what the indexes are made of is looked at as well. A migration may have removed one of the backup's tables.
+    // Only now, because the indexes' expressions are analyzed as well. A migration may have removed one of the backup's tables.
     for (const name of await existing(db, [...tableNames()])) {
       if (!signal.aborted) await db.execute(`analyze public.${quote(name)}`);
     }
@@ -173,7 +175,7 @@ async function load(client: CopyClient, path: string, header: BackupHeader): Pro
   await applyMigrations(client, MIGRATIONS.slice(0, header.migrations.length), 0);
   await requireTables(client, header);
   return await withGuardsDown(client, async () => {
-    // What a migration put into its tables is in the backup too.
+    // The backup also has the rows that migrations put into its tables.
     const all = [...tableNames()].filter((name) => name !== "uam_migrations");
     await client.execute(`truncate ${(await existing(client, all)).map((name) => `public.${quote(name)}`).join(", ")}`);
     const makeIndexes = await dropIndexes(client, laterIndexes(header));

@@ -69,7 +69,8 @@ const RESTART_DELAYS = [0, 500, 2000, 5000, 15_000, 30_000];
 
 /**
  * Returns once the server answers and has the database. The first call in a data directory unpacks and initialises it.
- * Throws `conflict` when the directory holds what this version must not touch, `internal` when the server cannot run.
+ * Throws `conflict` when the directory holds data that this version must not touch, `internal` when the server cannot
+ * run.
  */
 export async function openEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   try {
@@ -270,7 +271,7 @@ async function asSuperuser(directory: string, work: (sql: postgres.Sql) => Promi
   try {
     await work(sql);
   } finally {
-    // The server may be gone or stand still by now, and whoever starts it again waits here.
+    // The server may be gone or hang, and restarting it waits here.
     await sql.end({ timeout: 5 });
   }
 }

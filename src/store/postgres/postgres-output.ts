@@ -1,4 +1,4 @@
-/** What a PostgreSQL program wrote, turned into the end of a sentence. */
+/** Turns the output of a PostgreSQL program into the end of a sentence. */
 
 const hints: readonly (readonly [RegExp, string])[] = [
   [/No space left on device/i, "The disk is full."],
@@ -8,7 +8,7 @@ const hints: readonly (readonly [RegExp, string])[] = [
   [/cannot allocate memory|out of memory/i, "The host lacks memory."],
 ];
 
-/** The last lines of `output` in one, and what to do where the cause is known. */
+/** The last lines of `output` in one, with the remedy if the cause is known. */
 export function explainOutput(output: string): string {
   const lines = output.split("\n").filter((line) => line.trim() !== "");
   const end = lines.slice(-4).join(" | ").slice(-600) || "it wrote nothing";

@@ -1,4 +1,4 @@
-/** Under which uid the PostgreSQL server runs, and what that uid can reach. */
+/** The uid under which the PostgreSQL server runs, and the paths that it can reach. */
 
 import { spawnSync } from "node:child_process";
 import { existsSync, lchownSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
@@ -12,8 +12,8 @@ export interface Owner {
   readonly gid: number;
 }
 
-// Debian reserves 65000-65533 and systemd's table of uids lists 65520-65533 as unused: no tool ever gives one out,
-// and a container that maps only 65536 ids still has them. The last is the sweep's: what runs as it is killed.
+// Debian reserves 65000-65533 and systemd's table of uids lists 65520-65533 as unused: no tool ever gives one out, and
+// a container that maps only 65536 ids still has them. The last is the sweep's: processes with that uid are killed.
 export const SERVER_UIDS = { first: 65_520, last: SWEEP_UID - 1 } as const;
 
 // System accounts that exist on every distribution and rarely run anything.
@@ -103,8 +103,8 @@ export function canEnter(owner: Owner, path: string): boolean {
 }
 
 /**
- * How to start a program as `owner`: what to put before its argv, and options for `spawn`. With `deathSignal` the kernel sends it
- * when this process dies (prctl(2), PR_SET_PDEATHSIG); only the setpriv of util-linux can do that, and nothing is lost without it.
+ * How to start a program as `owner`: the prefix of its argv, and options for `spawn`. With `deathSignal` the kernel sends it when
+ * this process dies (prctl(2), PR_SET_PDEATHSIG); only the setpriv of util-linux can do that, and nothing is lost without it.
  */
 export function commandPrefix(owner: Owner, deathSignal: "INT" | "KILL" | undefined): CommandPrefix {
   const { uid, gid } = owner;
@@ -126,7 +126,7 @@ interface Account extends Owner {
   readonly name: string;
 }
 
-// os.userInfo() of Bun believes $USER, and whoever is named here may connect: ask the host instead.
+// os.userInfo() of Bun believes $USER, and the account named here may connect: ask the host instead.
 function ownName(accounts: readonly Account[]): string {
   const { uid } = ownIdentity();
   const local = accounts.find((account) => account.uid === uid);

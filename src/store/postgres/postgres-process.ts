@@ -52,7 +52,7 @@ const settings: readonly string[] = [
   "io_method=sync",
   "max_connections=40",
   "max_wal_size=256MB",
-  // Nobody replicates it, and what a restore loads into new tables is then written once: to the tables.
+  // Nobody replicates it, and rows that a restore loads into new tables are then written once: to the tables.
   "wal_level=minimal",
   "max_wal_senders=0",
   "max_logical_replication_workers=0",
@@ -67,8 +67,8 @@ const settings: readonly string[] = [
 ];
 
 /**
- * After a crash the server has the disk keep all that it finds: the file system at once, where the kernel reports what went wrong then (since
- * 5.8), and not each of a thousand files, which is most of what a start after a crash takes.
+ * After a crash the server has the disk keep every file that it finds: the file system at once, if the kernel then reports errors (since
+ * 5.8), and not each of a thousand files, which is most of the time of a start after a crash.
  */
 const syncAtOnce: readonly string[] = ["recovery_init_sync_method=syncfs"];
 
