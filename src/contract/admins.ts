@@ -1,4 +1,4 @@
-/** /admins: what owners do with administrators. /removed-admins: those who came in by single sign-on and were removed here. */
+/** /admins: owners manage administrators. /removed-admins: people who came in by single sign-on and were removed here. */
 
 import * as v from "valibot";
 import { PASSWORD_MAX, PASSWORD_MIN } from "../shared/product/password-length.ts";

@@ -1,4 +1,6 @@
-/** /agent: what the agents on further hosts ask and report (docs/fleet-protocol.md). What they send is another machine's, and bounded. */
+/**
+ * /agent: requests and reports of the agents on further hosts (docs/fleet-protocol.md). Another machine sends them, so they are bounded.
+ */
 
 import * as v from "valibot";
 import { MAX_PROBLEMS, MAX_TEXT, MAX_UNKNOWN, PROBLEM_KINDS } from "../protocol/fleet.ts";
@@ -7,7 +9,7 @@ import { hostAccountOf, USERNAME_PATTERN } from "../shared/text/account-name.ts"
 import { described, id, listOf } from "./fields.ts";
 import { agents, anyoneWithin, type Refusals, type Routes } from "./route.ts";
 
-/** What of it may come in one report; more are reported with the next. */
+/** Most of them in one report; more are reported with the next. */
 const MAX_LOCKS = 100;
 const MAX_HOLDS = 10;
 const MAX_HOST_KEYS = 20;
@@ -215,7 +217,7 @@ const RotationBody = v.pipe(
   v.title("Rotation"),
 );
 
-/** What a report and a new key are answered: there is nothing more to say. */
+/** The answer to a report and to a new key: there is nothing more to say. */
 const Taken = v.object({ status: v.literal("done") });
 
 /** Why an agent is refused. */

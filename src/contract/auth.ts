@@ -15,7 +15,7 @@ const TOKEN = "bm90IGEgdG9rZW4sIGp1c3QgYW4gZXhhbXBsZSBvZjE";
 const username = bounded("alice", 128);
 const adminName = bounded("root-admin", 128);
 
-/** A text whose length is bounded here, since no feature checks it before work is done. */
+/** A text with a length bounded here, since no feature checks it before work is done. */
 function bounded(example: string, most: number, facts: Readonly<Record<string, unknown>> = {}) {
   return v.pipe(text(example), v.maxLength(most, "is too long"), v.metadata(facts));
 }

@@ -1,4 +1,4 @@
-/** What shows that it is really the caller who asks: their password, or a passkey as browsers speak of it (WebAuthn's JSON; binary data is base64url). */
+/** The proof that the caller is the session's owner: their password, or a passkey in the browsers' format (WebAuthn's JSON; binary data is base64url). */
 
 import * as v from "valibot";
 import { described } from "./fields.ts";
@@ -63,7 +63,7 @@ export const PasskeyAnswer = v.pipe(
   v.description("What `navigator.credentials.get()` answered, by its `toJSON()`; further members are ignored"),
 );
 
-/** What confirms that it is the session's owner who asks, beside what they ask for. */
+/** The fields that confirm the session's owner, beside the request's own. */
 export const confirmation = {
   password: v.optional(
     v.pipe(
@@ -100,7 +100,7 @@ export const typedCode = v.pipe(
 export const CONFIRMED =
   "Takes the present password, or a passkey that one has; of who has neither, nothing, within 5 minutes of a login at the provider of single sign-on. A wrong password counts as a failed login does.";
 
-/** What its refusals mean. */
+/** The meaning of its refusals. */
 export const CONFIRMING = {
   401: "Not logged in, or the passkey was not accepted",
   403: "The present password is wrong, or the login at the provider too long ago, or no permission, or sent from another origin",

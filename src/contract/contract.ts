@@ -1,4 +1,4 @@
-/** Every route of the API, with all that is to be known of it. */
+/** Every route of the API, with everything about it. */
 
 import type * as v from "valibot";
 import { administrators } from "./admins.ts";
@@ -22,7 +22,7 @@ import { totp } from "./totp.ts";
 import { users } from "./users.ts";
 import { webhooks } from "./webhooks.ts";
 
-/** `query` and `body` are as requests have them, `answer` is what is below `data`. */
+/** `query` and `body` are as requests have them, `answer` is the content of `data`. */
 export const CONTRACT = {
   ...settings,
   ...users,
@@ -59,7 +59,7 @@ export type BodyOf<R extends RouteKey> = Contract[R] extends { readonly body: in
   ? v.InferInput<S>
   : undefined;
 
-/** What a route answers below `data`. */
+/** The content of `data` in a route's answer. */
 export type AnswerOf<R extends RouteKey> = Contract[R] extends { readonly answer: infer S extends v.GenericSchema }
   ? v.InferOutput<S>
   : undefined;

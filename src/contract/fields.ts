@@ -1,4 +1,4 @@
-/** What the schemas of all routes are made of. They validate, and the OpenAPI document is made from them. */
+/** Building blocks for the schemas of all routes. They validate, and the OpenAPI document is made from them. */
 
 import * as v from "valibot";
 import { HIGHEST_HOST } from "../protocol/fleet.ts";
@@ -11,14 +11,14 @@ import { MAX_DAYS } from "../shared/time/duration.ts";
 
 type Facts = Readonly<Record<string, unknown>>;
 
-/** A text of an answer, and what the document says about it; `rules` are those that a feature checks. */
+/** A text of an answer, with its description for the document; features check the `rules`. */
 export function described(example: string, description?: string, rules: Facts = {}) {
   return v.pipe(v.string(), v.metadata(facts(example, description, rules)));
 }
 
 /**
- * A text of a request, likewise. PostgreSQL cannot hold NUL, and no field has a use for it. What is far longer than the rules allow is refused here, so
- * that no feature looks at it, names it or records it.
+ * A text of a request, likewise. PostgreSQL cannot hold NUL, and no field has a use for it. Texts far longer than the rules allow are refused here, so
+ * that no feature examines, names or records them.
  */
 export function text(example: string, description?: string, rules: Facts = {}) {
   const noNul = v.regex(/^[^\0]*$/, "must not contain NUL characters");
@@ -46,7 +46,7 @@ export const timestamp = timestampLike("2026-11-20T08:00:00.000Z");
 /** When a user expires. */
 export const expiry = timestampLike("2027-02-18T08:00:00.000Z");
 
-/** What a user and an application say about a person, in answers. */
+/** Fields about a person that users and applications share, in answers. */
 export const person = {
   username: described("alice", "Without the prefix `ext_`"),
   email: described("alice@example.org"),
@@ -96,7 +96,7 @@ function timestampLike(example: string) {
   );
 }
 
-/** What only says what the state is now. */
+/** An answer with nothing but the new state. */
 export function statusOf<const T extends string>(status: T) {
   return v.object({ status: v.literal(status) });
 }

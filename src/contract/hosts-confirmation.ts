@@ -1,4 +1,4 @@
-/** What a change that takes access away says about the hosts with agents. */
+/** The state of the hosts with agents, in answers about a change that takes access away. */
 
 import * as v from "valibot";
 import { count, described, expiry } from "./fields.ts";
@@ -21,7 +21,7 @@ export const HostsConfirmation = v.pipe(
 /** Where the user has an account on hosts with agents. */
 export const hosts = v.optional(HostsConfirmation);
 
-/** A status, and what the hosts have made of it. */
+/** A status, and the state of the hosts. */
 export function statusOnHosts<const T extends string>(status: T) {
   return v.object({ status: v.literal(status), hosts });
 }

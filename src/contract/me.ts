@@ -1,4 +1,4 @@
-/** /me: what external users see of their account and do with it. */
+/** /me: external users see and manage their own account. */
 
 import * as v from "valibot";
 import { APPROVAL_STATUSES, USER_STATUSES } from "../shared/product/statuses.ts";
@@ -69,7 +69,7 @@ export const OwnRecord = v.pipe(
   v.title("OwnAccount"),
 );
 
-/** What locking one's own account answers with. */
+/** The answer after a user locked their own account. */
 export const Locked = v.object({ status: v.picklist(["disabled", "expired"]), hosts });
 
 export const me = {

@@ -1,4 +1,4 @@
-/** Previews: what a request would do, in answers to requests with `?preview=true`. */
+/** Previews: the effect of a request, in answers to requests with `?preview=true`. */
 
 import * as v from "valibot";
 import { SETTING_KEYS } from "../shared/product/setting-keys.ts";
@@ -16,7 +16,7 @@ export const PreviewQuery = v.object({
   ),
 });
 
-/** What every preview says. */
+/** The fields of every preview. */
 export const told = {
   preview: v.literal(true),
   effects: v.pipe(v.array(described("alice can no longer log in.")), v.description("Short sentences for a person")),

@@ -1,4 +1,6 @@
-/** What the contract says of a route. Guard, parser, validation, document and the types of clients are made from it. */
+/**
+ * The shape of a route in the contract. Guard, parser, validation, document and the types of clients are made from it.
+ */
 
 import type * as v from "valibot";
 import type { LeastRole } from "../shared/product/roles.ts";
@@ -6,7 +8,7 @@ import type { LeastRole } from "../shared/product/roles.ts";
 /** A schema of an object, such as a query's. */
 export type ObjectSchema = v.GenericSchema & { readonly entries: Readonly<Record<string, v.GenericSchema>> };
 
-/** What each client address may do only so often; the rates are in domain/auth/sessions/rate-limits.ts. */
+/** Rate-limited operations for each client address; the rates are in domain/auth/sessions/rate-limits.ts. */
 export type AnonymousLimit = "captcha" | "code" | "login" | "forgot" | "application" | "passkey" | "join";
 
 /** Anyone, as often as the limit allows; without one the route counts by itself, or costs nothing. */
@@ -15,24 +17,27 @@ export interface Anyone {
   readonly limit?: AnonymousLimit;
 }
 
-/** What a route asks of its caller: the kind of session, and of an administrator the role; or an agent's signature. */
+/**
+ * The requirements of a route for its caller: the kind of session, and the role of an administrator; or an agent's
+ * signature.
+ */
 export interface Need {
   /** `session` is either kind of session. */
   readonly permission: "session" | "user" | "admin" | "agent";
   /** The least role that may change something here. */
   readonly least?: LeastRole;
-  /** Whether it takes a session only, and no token: logins, and whoever lets somebody in as an administrator. */
+  /** Whether it takes a session only, and no token: logins, and operations that let somebody in as an administrator. */
   readonly sessionOnly?: boolean;
   /** Whether it is open to administrators who still have to set up a second factor. */
   readonly setsUp?: boolean;
 }
 
-/** Who may call a route. */
+/** The permitted callers of a route. */
 export type Who = Anyone | Need;
 
 export type FailureStatus = 400 | 401 | 403 | 404 | 409 | 429 | 500 | 503;
 
-/** Failures by status: what one means here, or `true` for what it means everywhere. */
+/** Failures by status: a meaning here, or `true` for the general meaning. */
 export type Refusals = Readonly<Partial<Record<FailureStatus, string | true>>>;
 
 /** A success that is more than its answer as JSON. */
@@ -45,7 +50,7 @@ export interface Success {
 export interface Route {
   /** The operation's name in generated clients. */
   readonly operationId?: string;
-  /** What it does, in one line. */
+  /** Its purpose, in one line. */
   readonly summary: string;
   readonly description?: string;
   readonly who: Who;
@@ -56,14 +61,14 @@ export interface Route {
   readonly bodyAs?: "optional" | "form" | "agent";
   /** 200 if undefined. */
   readonly status?: 201 | 303;
-  /** What a success has below `data`; with `isBare`, all that it is. */
+  /** The content of `data` after success; with `isBare`, the whole body. */
   readonly answer?: v.GenericSchema;
   readonly isBare?: true;
   /** The handler then gets a `reply`, to set cookies and headers. */
   readonly success?: Success;
-  /** Besides those that follow from the rest: of parameters, bodies, permission, origin and limits. */
+  /** Besides the refusals that follow from parameters, bodies, permission, origin and limits. */
   readonly refusals?: Refusals;
-  /** What the operation fails with, unless that is in `refusals`; the law has one status for all of it. */
+  /** The status of the operation's failures that are not in `refusals`; the law has one status for all of them. */
   readonly otherwise?: 400 | 404 | 500;
 }
 
@@ -88,9 +93,9 @@ export const admins = { permission: "admin", least: "any" } as const;
 export const reviewers = { permission: "admin", least: "reviewer" } as const;
 export const operators = { permission: "admin", least: "operator" } as const;
 export const owners = { permission: "admin", least: "owner" } as const;
-/** Owners, and no tokens: a machine cannot show who asks. */
+/** Owners, and no tokens: a machine cannot confirm who asks. */
 export const ownersThemselves = { permission: "admin", least: "owner", sessionOnly: true } as const;
-/** Administrators and no tokens: what is about their own logins. */
+/** Administrators and no tokens: operations on their own logins. */
 export const adminsThemselves = { permission: "admin", least: "any", sessionOnly: true } as const;
 /** The same, before a second factor is set up. */
 export const adminsSettingUp = { permission: "admin", least: "any", sessionOnly: true, setsUp: true } as const;

@@ -1,4 +1,4 @@
-/** /tokens: what machines log in with. */
+/** /tokens: credentials for machines. */
 
 import * as v from "valibot";
 import { MAX_NETWORKS } from "../shared/net/networks.ts";

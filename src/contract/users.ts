@@ -1,4 +1,4 @@
-/** /users: what administrators do with external users. */
+/** /users: administrators manage external users. */
 
 import * as v from "valibot";
 import { MAX_SEARCH } from "../shared/product/limits.ts";

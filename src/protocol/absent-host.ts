@@ -9,8 +9,8 @@ const NOTHING_LEFT: Closing = { refused: true, owed: [] };
 
 /**
  * A host without accounts. Every change counts as done, because there is nothing to change: nothing is touched, run or logged.
- * Questions have the answer that lets what is stored decide: accounts are present, names and uids are free, nothing differs.
- * Whoever has to tell this from a host that agrees asks for `mode`.
+ * Questions get the answer that lets the stored state decide: accounts are present, names and uids are free, nothing differs.
+ * To tell this from a host that agrees, check `mode`.
  */
 export const ABSENT_HOST: Host = {
   mode: "none",
@@ -25,7 +25,7 @@ export const ABSENT_HOST: Host = {
   createAccount: async (_account: Account) => {},
   writeKeys: async () => {},
   openAccount: async () => {},
-  /** Nobody can log in to what is not there, so nothing is owed. */
+  /** Nobody can log in to a missing account, so nothing is owed. */
   shutAccount: async () => NOTHING_LEFT,
   takeKey: async () => ({ rewritten: true, owed: [] }),
   narrowKeys: async () => [],
@@ -39,6 +39,6 @@ export const ABSENT_HOST: Host = {
   sessions: async () => [],
   endSession: async () => "gone",
   logins: async (from) => ({ logins: [], next: from }),
-  /** The work is not even run: whatever it would change, it would not change it here. */
+  /** The work is not even run: it would change nothing here. */
   planned: async () => [],
 };

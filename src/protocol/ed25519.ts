@@ -6,7 +6,7 @@ const P = 2n ** 255n - 19n;
 const D = 37095705934669439343138083508754565189542113879843219016388785533085940283555n;
 const SIGN = 1n << 255n;
 
-/** What is wrong with the key in `bytes`, or undefined: the end of a sentence that begins with "the key". */
+/** The fault of the key in `bytes`, or undefined: the end of a sentence that begins with "the key". */
 export function ed25519Fault(bytes: Buffer): string | undefined {
   const y = BigInt(`0x${Buffer.from(bytes).reverse().toString("hex")}`) & (SIGN - 1n);
   if (y >= P) return "is not encoded as RFC 8032 says";
@@ -14,12 +14,12 @@ export function ed25519Fault(bytes: Buffer): string | undefined {
   const u = modulo(y2 - 1n);
   const v = modulo(D * y2 + 1n);
   if (hasSmallOrder(y2, u)) return "is a point of small order, which anybody can forge signatures for";
-  // x² = u/v has a solution where uv has one: v is never zero, because -1/d is no square.
+  // x² = u/v has a solution where uv has one: v is never zero, because -1/d is not a square.
   return isSquare((u * v) % P) ? undefined : "is not a point of the curve";
 }
 
 /**
- * True for the eight points whose order divides 8, whatever their x. Those of order 1 and 2 have y² = 1, of order 4 y = 0.
+ * True for the eight points whose order divides 8, for every x. Those of order 1 and 2 have y² = 1, of order 4 y = 0.
  * Doubling one of order 8 gives y = 0, so x² = -y² there, and the equation of the curve becomes dy⁴ + 2y² - 1 = 0.
  */
 function hasSmallOrder(y2: bigint, u: bigint): boolean {

@@ -1,4 +1,6 @@
-/** What an agent takes from the service: signed, and read strictly all the same, because it becomes accounts and keys. */
+/**
+ * Parses the service's answers to agents: signed, and read strictly all the same, because they become accounts and keys.
+ */
 
 import * as v from "valibot";
 import { hostAccountOf, USERNAME_PATTERN } from "../shared/text/account-name.ts";
@@ -59,7 +61,7 @@ export function parseEnrolled(value: unknown): Enrolled | undefined {
   return outputOf(enrolled, value);
 }
 
-/** Who the service says it is; undefined if it does not. The signature is still to be checked. */
+/** The service's claimed identity; undefined for another value. The signature is still to be checked. */
 export function parseFleetKey(value: unknown): FleetKey | undefined {
   return outputOf(fleetKey, value);
 }

@@ -1,11 +1,9 @@
 /**
- * Who says it: Ed25519 signatures inside the requests of agents and the answers of the service, so that they hold through any proxy
- * and need no clock.
- *
- * A request says `Authorization: UAM-Agent host=7, counter=…, nonce=…, signature=…`. The counter rises with each request that the service
- * did not refuse as stale. The nonce is from the header `Uam-Nonce` of the service's last answer ("" at the beginning); a stale one
- * is answered by 401 with a fresh one, and the agent tries again with the same counter.
- * An answer says `Uam-Fleet-Signature: …`, over the request's own signature, the status and the body: it answers this request and no other.
+ * Ed25519 signatures inside the requests of agents and the answers of the service, so that they hold through any proxy and need no clock. A
+ * request says `Authorization: UAM-Agent host=7, counter=…, nonce=…, signature=…`. The counter rises with each request that the service did
+ * not refuse as stale. The nonce is from the header `Uam-Nonce` of the service's last answer ("" at the beginning); a stale one is answered
+ * by 401 with a fresh one, and the agent tries again with the same counter. An answer says `Uam-Fleet-Signature: …`, over the request's own
+ * signature, the status and the body: it answers this request and no other.
  */
 
 import { Buffer } from "node:buffer";
@@ -18,11 +16,11 @@ export const ANSWER_HEADER = "uam-fleet-signature";
 /** Most requests have no body. */
 const HASH_OF_NOTHING = hexHash(new Uint8Array());
 
-/** What of a request is signed. */
+/** The signed parts of a request. */
 export interface SignedRequest {
   /** Upper case. */
   readonly method: string;
-  /** Path and query as they are sent, below the API's root: what a proxy puts before it is not signed. */
+  /** Path and query as they are sent, below the API's root: a prefix that a proxy adds is not signed. */
   readonly target: string;
   readonly body: Uint8Array;
   readonly host: number;
@@ -30,7 +28,7 @@ export interface SignedRequest {
   readonly nonce: string;
 }
 
-/** What the header says. */
+/** The content of the header. */
 export interface AgentCredentials {
   readonly host: number;
   readonly counter: number;
@@ -76,7 +74,7 @@ export function authorize(
 const HEADER =
   /^UAM-Agent host=([1-9]\d{0,9}), counter=(\d{1,16}), nonce=([\w.~+/=-]{0,200}), signature=([A-Za-z0-9+/]{86}==)$/;
 
-/** What the header says; undefined for any other. */
+/** The content of the header; undefined for any other header. */
 export function parseAuthorization(header: string): AgentCredentials | undefined {
   const [, host, counter, nonce, signature] = HEADER.exec(header) ?? [];
   if (host === undefined || counter === undefined || nonce === undefined || signature === undefined) return undefined;
@@ -124,17 +122,17 @@ export function isAnswerOf(
   return verify(null, answerBytes(request, status, body), key, Buffer.from(signature, "base64"));
 }
 
-/** What stands for the request where it has no signature: the SHA-256 of an enrolment's body. */
+/** Stands for a request without a signature: the SHA-256 of an enrolment's body. */
 export function hashOf(body: Uint8Array): Uint8Array {
   return createHash("sha256").update(body).digest();
 }
 
-/** The fleet key's signature over a challenge, and what it is checked with; no request or answer can look the same. */
+/** The bytes that the fleet key signs for a challenge; no request or answer can look the same. */
 export function challengeBytes(challenge: string): Uint8Array {
   return Buffer.from(`uam-fleet-challenge-1\n${challenge}\n`);
 }
 
-/** What a new key signs of the old one's 32 bytes. */
+/** The bytes that a new key signs, with the old one's 32 bytes. */
 export function rotationBytes(host: number, old: Uint8Array): Uint8Array {
   return Buffer.from(`uam-agent-rotation-1\n${host}\n${Buffer.from(old).toString("hex")}\n`);
 }

@@ -1,8 +1,8 @@
-/** The narrow interface between the features and the host: what an account should be, and what can be asked of the host. */
+/** The narrow interface between the features and the host: the wanted accounts, and the operations of a host. */
 
 export type HostMode = "dry-run" | "direct" | "sudo";
 
-/** How a host is managed; `none` where there is no host, and what is asked of it counts as done. */
+/** How a host is managed; `none` if there is no host, and every operation counts as done. */
 export type HostKind = HostMode | "none";
 
 /** One active key, re-encoded by us; nothing a user typed is in it. */
@@ -13,8 +13,8 @@ export interface HostKey {
   /** `SHA256:…` as `ssh-keygen -l` prints it. */
   readonly fingerprint: string;
   /**
-   * From where it may be used, as canonical CIDRs. Absent: from anywhere. Empty: from nowhere, so that it is not in the file; it
-   * is named all the same, for sessions that it may have opened.
+   * The networks from which it may be used, as canonical CIDRs. Absent: from anywhere. Empty: from nowhere, so that it is not in
+   * the file; it is listed all the same, for sessions that it may have opened.
    */
   readonly networks?: readonly string[] | undefined;
 }
@@ -27,7 +27,10 @@ export interface ServerKey {
   readonly fingerprint: string;
 }
 
-/** Which account is meant; every action on a host checks name and uid before it touches anything, and what gives access the group, too. */
+/**
+ * Identifies an account. Every action on a host checks name and uid before it touches anything; actions that give access check the group,
+ * too.
+ */
 export interface AccountRef {
   /** `ext_` and the username. */
   readonly name: string;
@@ -44,10 +47,10 @@ export interface Account extends AccountRef {
   readonly keys: readonly HostKey[];
 }
 
-/** `foreign`: an account of that name exists, or one with that uid, but it is not ours. Ours has both, whatever groups it is in. */
+/** `foreign`: an account of that name exists, or one with that uid, but it is not ours. Our account has both, in any groups. */
 export type AccountPresence = "present" | "missing" | "foreign";
 
-/** What is wrong with an account, where a program has to tell the differences apart. */
+/** The kinds of difference that programs have to tell apart. */
 export type DriftKind =
   /** The file of an open account holds a key that is not stored. */
   | "key_added"
@@ -65,16 +68,16 @@ export type DriftKind =
   | "processes"
   | "missing"
   | "foreign"
-  /** What deleted accounts left waits to be deleted. */
+  /** Remains of deleted accounts wait to be deleted. */
   | "trash"
   /** Processes have the uid of an account that is gone. */
   | "stray"
   /** The account could not be checked or repaired. */
   | "failed";
 
-/** One difference between what is stored and what the host has. */
+/** One difference between the stored state and the host. */
 export interface Drift {
-  /** Empty for `trash`, for `stray`, and for what keeps the host as a whole from being looked at. */
+  /** Empty for `trash`, for `stray`, and for a problem that keeps the whole host from being examined. */
   readonly account: string;
   readonly kind: DriftKind;
   /** A sentence, e.g. "authorized keys file differs from the stored keys". */
@@ -82,38 +85,36 @@ export interface Drift {
   readonly repaired: boolean;
 }
 
-/** What runs under a uid that no account of the host has. */
+/** Processes under a uid that no account of the host has. */
 export interface Stray {
   readonly uid: number;
-  /** How many processes, what they run and who started them; and why they did not end, if they did not. */
+  /** How many processes there are, their programs and origin; and why they did not end, if they did not. */
   readonly problem: string;
   readonly ended: boolean;
 }
 
-/** What taking access away achieved. It never fails as a whole: what it could not do is owed, and has to be retried. */
+/** The result of taking access away. It never fails as a whole: steps that fail are owed, and have to be retried. */
 export interface Closing {
   /** Whether sshd refuses every key of the account: by its expiry date, or because no file that sshd reads holds one. */
   readonly refused: boolean;
-  /** A sentence for each thing that is left to do, in the order in which they matter; none once all of it is done. */
+  /** A sentence for each remaining step, the most important first; empty once all of it is done. */
   readonly owed: readonly string[];
 }
 
 /**
- * What became of a key that was to be taken away. If the file could not be rewritten, the key may still log in and nothing
- * else was done; else the file is read back without it, and what may run of its sessions is owed.
+ * The result of taking a key away. If the file could not be rewritten, the key may still log in and nothing else was done.
+ * Otherwise the file was read back without it, and its sessions that may still run are owed.
  */
 export type KeyTaken =
   | { readonly rewritten: false; readonly problem: string }
   | { readonly rewritten: true; readonly owed: readonly string[]; readonly jobs?: JobsGone };
 
-/**
- * What became of what was scheduled for an account, if there was anything: root has a copy for 30 days, or it is gone without one.
- */
+/** The state of an account's scheduled jobs, if there were any: root has a copy for 30 days, or they are gone without one. */
 export type JobsGone = "kept" | "lost";
 
 /** A login by SSH that is open now. */
 export interface SshSession {
-  /** Digits that name this very connection: never another one, even if it has the same process number later. */
+  /** Digits that identify this very connection: never another one, even if it has the same process number later. */
   readonly id: string;
   /** When the connection was opened. */
   readonly since: Date;
@@ -138,27 +139,30 @@ export interface Login {
 export interface LoginLog {
   /** The oldest first; at most as many as one reading takes. */
   readonly logins: readonly Login[];
-  /** Where the next reading begins, in words of the host; "" for the beginning. */
+  /** Where the next reading begins, in the host's own format; "" for the beginning. */
   readonly next: string;
 }
 
-/** What an account that is present lacks before it can be given access: the rest of it, after a crash, or our group. */
+/**
+ * The part that a present account needs before it can be given access: the rest of its creation, after a crash, or our
+ * group.
+ */
 export type Lacking = "rest" | "group";
 
 /**
- * Changes to the host. What gives access throws `UamError("internal" | "conflict")` with a sentence that names the account
- * when the host refuses; the caller undoes it. What takes access away returns what it could not do, and throws
- * only `conflict`, before anything is touched, where the account is missing or foreign. Every method is idempotent: calling
- * it again after a failure or a crash ends in the intended state.
- * In dry-run mode nothing changes; each planned command or file change is logged.
+ * Changes to the host. Methods that give access throw `UamError("internal" | "conflict")` with a sentence that names the
+ * account when the host refuses; the caller undoes them. Methods that take access away return the steps that failed, and
+ * throw only `conflict`, before anything is touched, if the account is missing or foreign. Every method is idempotent:
+ * calling it again after a failure or a crash ends in the intended state. In dry-run mode nothing changes; each planned
+ * command or file change is logged.
  */
 export interface Host {
   readonly mode: HostKind;
-  /** What the host has under that name. In dry-run always "present". */
+  /** The state of the account on the host. In dry-run always "present". */
   presence(account: AccountRef): Promise<AccountPresence>;
   /**
-   * What an account that is present lacks before it can be given access; undefined for nothing. Creating it again makes the rest,
-   * reconciling puts the group right. In dry-run always undefined.
+   * The part that a present account needs before it can be given access; undefined if nothing is missing. Creating it again makes
+   * the rest, reconciling puts the group right. In dry-run always undefined.
    */
   lacking(account: AccountRef): Promise<Lacking | undefined>;
   /**
@@ -186,37 +190,38 @@ export interface Host {
   openAccount(account: Account): Promise<void>;
 
   /**
-   * Takes access away: the account's expiry date first, then its processes and jobs, then the home, which is root's until the account is opened
-   * again (not in sudo mode), and the key file and whatever else sshd reads in it. No step keeps another from being tried. With nothing owed, no login, no process and no key is left.
+   * Takes access away: the account's expiry date first, then its processes and jobs, then the home, which is root's until the account is opened again (not in
+   * sudo mode), and the key file and any other file that sshd reads in it. A failed step does not stop the others. With nothing owed, no login, no process and
+   * no key is left.
    */
   shutAccount(account: AccountRef): Promise<Closing>;
   /**
    * Takes one key away: the file is rewritten with `account.keys` and read back, as is any other file that sshd reads for the
-   * account; then the sessions end that the key with this fingerprint may have opened, as the settings say. A session is
-   * spared only where sshd's own log proves that another key in `account.keys` opened it. Where sessions
-   * end, the account's scheduled jobs go too: none says whose key planted it. Whatever removes jobs has root keep a copy first, and
-   * goes on without one.
+   * account; then the sessions end that the key with this fingerprint may have opened, as the settings say. A session is spared
+   * only if sshd's own log proves that another key in `account.keys` opened it. If sessions end, the account's scheduled jobs go
+   * too: no job shows whose key planted it. Before jobs are removed, root keeps a copy; if that fails, they are removed without
+   * one.
    */
   takeKey(account: Account, fingerprint: string): Promise<KeyTaken>;
   /**
-   * Takes access away from outside the keys' networks: the file is rewritten with `account.keys` and read back, as is any other
-   * file that sshd reads for the account; then the sessions from outside end, unless the settings say that revoking a key
-   * ends none. A session is spared where its address, as the kernel has it, is in the networks of the key that sshd's own log proves to have opened
-   * it, or else of all the keys. Returns a sentence for each thing that is left to do.
+   * Takes access away from outside the keys' networks: the file is rewritten with `account.keys` and read back, as is any other file that sshd
+   * reads for the account; then the sessions from outside end, unless the settings say that revoking a key ends none. A session is spared if its
+   * address, as the kernel has it, is in the networks of the key that sshd's own log proves to have opened it, or else of all the keys. Returns a
+   * sentence for each remaining step.
    */
   narrowKeys(account: Account): Promise<readonly string[]>;
   /**
    * Takes access away for good: shut, processes, scheduled jobs, mail spool, home directory, the account's entry. With
-   * nothing owed, all of it is gone; an account that is missing owes at most what is left of its home.
+   * nothing owed, all of it is gone; a missing account owes at most the rest of its home.
    */
   removeAccount(account: AccountRef): Promise<Closing>;
 
   /**
-   * Compares the accounts with the host, repairs unless `checkOnly`, and yields what differed. No write if nothing did.
-   * Where an open account's file held a key that is not stored, the repair also ends the sessions that no stored key is
-   * proven to have opened, and removes crontab, at jobs and lingering. Where a file of an account whose keys have networks
-   * differed, it ends the sessions from outside.
-   * A repair is only as good as `accounts`: where others may change a user meanwhile, repair one at a time under its lock.
+   * Compares the accounts with the host, repairs unless `checkOnly`, and yields the differences. Writes nothing if there
+   * are none. If an open account's file held a key that is not stored, the repair also ends the sessions that no stored
+   * key is proven to have opened, and removes crontab, at jobs and lingering. If a file differed of an account whose keys
+   * have networks, it ends the sessions from outside. A repair is only as good as `accounts`: where others may change a
+   * user meanwhile, repair one at a time under its lock.
    */
   reconcile(accounts: readonly Account[], checkOnly: boolean): Promise<readonly Drift[]>;
   /**
@@ -225,9 +230,9 @@ export interface Host {
    */
   orphanUids(): Promise<readonly number[]>;
   /**
-   * Ends, unless `checkOnly`, every process that has one of these uids in any way, and yields what there was. A uid that an account of
-   * the host has by now, also one that only LDAP or the like knows, is somebody's: nothing of it is touched. Only uids that were given to
-   * accounts of this service may be asked for.
+   * Ends, unless `checkOnly`, every process that has one of these uids in any way, and yields the processes it found. A uid that an
+   * account of the host has meanwhile, also one that only LDAP or the like knows, is somebody's: nothing of it is touched. Only uids that
+   * were given to accounts of this service may be asked for.
    */
   endStrays(uids: readonly number[], checkOnly: boolean): Promise<readonly Stray[]>;
   /** Deletes root's copies of removed jobs that are older than 30 days; throws `internal` if that cannot be done. In dry-run nothing. */
@@ -239,14 +244,14 @@ export interface Host {
   /** The logins by SSH that are open now, oldest first; none where the account is missing or foreign, and in dry-run. */
   sessions(account: AccountRef): Promise<readonly SshSession[]>;
   /**
-   * Ends one of them: the connection and what runs in it, and no other. `gone` if it is not open. Throws `internal` with a
-   * sentence if something of it is still there afterwards.
+   * Ends one of them: the connection and everything that runs in it, and no other. `gone` if it is not open. Throws
+   * `internal` with a sentence if a part of it is still there afterwards.
    */
   endSession(account: AccountRef, id: string): Promise<"ended" | "gone">;
-  /** The logins that sshd logged from there on; none where the host has no journal, and in dry-run. */
+  /** The logins that sshd logged from there on; none if the host has no journal, and in dry-run. */
   logins(from: string): Promise<LoginLog>;
   /**
-   * What `work` would change, each change as the line that a dry run logs; nothing changes. `work` is given a host on which every
+   * The changes that `work` would make, each as the line that a dry run logs; nothing changes. `work` gets a host on which every
    * account in question is as it should be.
    */
   planned(work: (host: Host) => Promise<unknown>): Promise<readonly string[]>;

@@ -1,4 +1,4 @@
-/** A signature over bytes that say themselves what they are. */
+/** A signature over bytes that name their own purpose. */
 
 import { Buffer } from "node:buffer";
 import { verify } from "node:crypto";

@@ -17,7 +17,7 @@ export interface WireKey {
   readonly fields: readonly Buffer[];
 }
 
-/** Why a blob is no key: the end of a sentence that begins with "the key data". */
+/** Why a blob is not a key: the end of a sentence that begins with "the key data". */
 export interface Malformed {
   readonly malformed: string;
 }
@@ -72,7 +72,7 @@ export function readKey(blob: Buffer): WireKey | Malformed {
   return rest === 0 ? { type, fields } : { malformed: `has ${rest} trailing bytes after the key` };
 }
 
-/** The one canonical blob of the key: the bytes that ssh-keygen would write, and whose SHA-256 is the fingerprint. */
+/** The one canonical blob of the key: the bytes that ssh-keygen would write; the fingerprint is their SHA-256. */
 export function encodeKey(key: WireKey): Buffer {
   const kinds = FIELDS[key.type];
   const fields = key.fields.map((field, i) => {
