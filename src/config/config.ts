@@ -40,7 +40,9 @@ export type Config = {
 export interface Surroundings {
   readonly isRoot: boolean;
   readonly currentDirectory: string;
-  /** Checks that the host has what the valid values name; each fault is a sentence that names the variable. */
+  /**
+   * Checks that everything the valid values name exists on the host; each fault is a sentence that names the variable.
+   */
   readonly lacks?: (values: Partial<Config>) => readonly string[];
 }
 
@@ -89,7 +91,7 @@ export function readConfig(environment: Environment, surroundings: Surroundings)
   return values as unknown as Config;
 }
 
-/** Where this host reaches the service, if that is known and on TCP: nobody who says where to listen has to say it twice. */
+/** The address at which this host reaches the service, if that is known and on TCP: it need not be configured twice. */
 function ownOrigin({ listen, tlsCert }: Partial<Config>): string | undefined {
   if (listen?.kind !== "tcp" || listen.port === 0) return undefined;
   const anywhere = { "0.0.0.0": "127.0.0.1", "::": "::1" }[listen.hostname];
@@ -194,7 +196,7 @@ function contradictions(given: ReadonlySet<Key>): string[] {
   return [...faults, ...halfSingleSignOn(given)];
 }
 
-/** What single sign-on cannot do without. */
+/** The variables that single sign-on needs. */
 const OIDC_NEEDS = ["oidcClientId", "oidcClientSecret", "oidcRoles"] as const;
 
 function halfSingleSignOn(given: ReadonlySet<Key>): string[] {
@@ -221,7 +223,7 @@ function withoutPasskeys({ adminLogin, baseUrl }: Readonly<Record<string, unknow
   ];
 }
 
-/** `dry-run` is what images and environment files say by default, and changes no host either. */
+/** Images and environment files set `dry-run` by default, which changes no host either. */
 function noHostToChange({ localHost, hostMode }: Readonly<Record<string, unknown>>): string[] {
   if (localHost !== false || (hostMode !== "direct" && hostMode !== "sudo")) return [];
   return [`UAM_HOST_MODE=${hostMode} changes a host, and UAM_LOCAL_HOST=off says that there is none; keep one`];

@@ -1,4 +1,4 @@
-/** What the values of environment variables may be: each parses the text of a variable, or says what is wrong with it. */
+/** Parsers for the values of environment variables: each parses the text of a variable, or says why it is wrong. */
 
 import * as v from "valibot";
 import { publicMessage } from "../shared/errors.ts";
@@ -95,7 +95,7 @@ export const onOff = v.pipe(
   v.transform((value) => value === "on"),
 );
 
-/** Ways to show that a code to log in is worth something; `on` is the name that `both` had before there were two. */
+/** The proofs needed for a login code; `on` is the name that `both` had before there were two. */
 export const captchaMode = v.pipe(
   v.picklist(["image", "proof", "both", "off", "on"], "must be image, proof, both or off"),
   v.transform((value) => (value === "on" ? "both" : value)),
@@ -140,7 +140,7 @@ function isOrigin(value: string): boolean {
   return URL.canParse(value) && /^https?:$/.test(new URL(value).protocol) && new URL(value).origin === value;
 }
 
-/** The issuer of single sign-on: what it answers is trusted, so nobody on the way may change it. */
+/** The issuer of single sign-on: its answers are trusted, so nobody on the way may change them. */
 export const issuer = v.pipe(
   v.string(),
   v.check(isIssuer, "must be an address such as https://login.example.org/realms/staff, without a query"),

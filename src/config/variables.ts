@@ -1,4 +1,4 @@
-/** Every environment variable that the program reads: name, default, what it may be, and what it means. */
+/** Every environment variable that the program reads: name, default, allowed values, and meaning. */
 
 import * as v from "valibot";
 import { KEY_TYPES } from "../shared/product/ssh-key-types.ts";
@@ -295,5 +295,5 @@ export const VARIABLES = {
 
 /** The name of a variable in the program. */
 export type Key = keyof typeof VARIABLES;
-/** What the variable parses to. */
+/** The parsed value of the variable. */
 export type Value<K extends Key> = (typeof VARIABLES)[K] extends Variable<infer T> ? T : never;

@@ -1,10 +1,15 @@
-/** Whether an error comes from the loss of the database, or from a database without room, as its driver says it. */
+/**
+ * Whether an error comes from the loss of the database, or from a database without room, judged by the driver's error.
+ */
 
-/** What a connection ends with that was there, or cannot be made now. Not every system call's: those of the host are none of it. */
+/**
+ * Error codes of a lost connection, or of one that cannot be made now. Does not match every system call's error: the host's are not
+ * among them.
+ */
 const LOST_CODES =
   /^(ECONN[A-Z]+|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|CONNECT_TIMEOUT|CONNECTION_[A-Z]+|08\w{3}|57P\d\d|25006|53300)$/;
 
-/** True if `error` comes from a database that went away, or that takes no changes any more; a moment later there may be one. */
+/** True if `error` comes from a database that went away, or that no longer takes changes; a moment later there may be one. */
 export function isDatabaseLost(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = codeOf(error);
@@ -13,7 +18,7 @@ export function isDatabaseLost(error: unknown): boolean {
   );
 }
 
-/** What to say of a change that was not made because the database's disk is full. */
+/** The message for a change that was not made because the database's disk is full. */
 export const DATABASE_FULL =
   "Nothing was changed: the disk of the database is full. Whoever runs this service has to make room on it.";
 

@@ -16,7 +16,7 @@ export const DEFAULT_REASONS = {
 } as const satisfies Readonly<Record<ErrorCode, Reason>>;
 
 export interface ErrorOptions {
-  /** What led to it; logged, never shown to a caller. */
+  /** The underlying error; logged, never shown to a caller. */
   readonly cause?: unknown;
   /** For `limited`: whole seconds until another attempt makes sense. */
   readonly retryAfter?: number;
@@ -47,8 +47,8 @@ export function publicMessage(error: unknown): string {
 }
 
 /**
- * Message and stack of an error as they may be written to a log: of a statement that failed (Drizzle's DrizzleQueryError) the
- * text without its values, which are personal data and hashes of secrets.
+ * Message and stack of an error as they may be written to a log. For a failed statement (Drizzle's DrizzleQueryError) it is
+ * the text without its values, which are personal data and hashes of secrets.
  */
 export function loggable(error: Error): { readonly message: string; readonly stack: string | undefined } {
   const { message, stack } = error;

@@ -1,4 +1,4 @@
-/** What the rest of the program needs of a logger. Fields must not hold secrets. */
+/** The logger that the rest of the program needs. Fields must not hold secrets. */
 
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
@@ -9,7 +9,7 @@ export interface Log {
   info(message: string, fields?: LogFields): void;
   warn(message: string, fields?: LogFields): void;
   error(message: string, fields?: LogFields): void;
-  /** Runs `work`; all that is logged meanwhile on its behalf, by whatever part of the program, has these fields too. */
+  /** Runs `work`; all log lines written on its behalf meanwhile, by any part of the program, have these fields too. */
   within<T>(fields: LogFields, work: () => T): T;
 }
 

@@ -6,7 +6,7 @@ import manifest from "../../package.json" with { type: "json" };
 declare const UAM_BUILD_COMMIT: string | undefined;
 declare const UAM_BUILD_VERSION: string | undefined;
 
-/** What package.json says, unless the build was told otherwise. */
+/** The version in package.json, unless the build sets another. */
 export const VERSION: string = typeof UAM_BUILD_VERSION === "string" ? UAM_BUILD_VERSION : manifest.version;
 
 /** The commit the binary was built from, or "source" when it runs from source. */

@@ -1,4 +1,4 @@
-/** Whose request it is, when proxies stand in between. */
+/** The client of a request behind proxies. */
 
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
@@ -7,14 +7,14 @@ import { UamError } from "../errors.ts";
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Range = readonly [network: Address, prefix: number];
 
-/** The proxies whose X-Forwarded-For is believed. */
+/** The proxies that may set X-Forwarded-For. */
 export interface TrustedProxies {
   /** Whether peers on the service's own unix socket are among them. */
   readonly unix: boolean;
   readonly ranges: readonly Range[];
 }
 
-/** What stands for the address of a peer on a unix socket that no trusted proxy speaks for. */
+/** Stands for the address of a peer on a unix socket that no trusted proxy speaks for. */
 export const UNIX_PEER = "unix";
 
 /**
@@ -34,7 +34,7 @@ export function parseTrustedProxies(list: readonly string[]): TrustedProxies {
  * right) that a trusted proxy vouches for, else the peer's own. `peer` is undefined on a unix socket; `unix` stands for it.
  */
 export function clientAddress(peer: string | undefined, forwardedFor: string | null, trusted: TrustedProxies): string {
-  // Most requests: nobody speaks for anybody else, and of an IPv4 address there is one spelling.
+  // The usual case: no proxy, and IPv4, which has one spelling only.
   if (peer !== undefined && forwardedFor === null && isIP(peer) === 4) return peer;
   const socket = peer === undefined ? undefined : parseAddress(peer);
   if (peer !== undefined && !socket) return peer;
@@ -51,8 +51,8 @@ export function clientAddress(peer: string | undefined, forwardedFor: string | n
 }
 
 /**
- * As a proxy writes an address: perhaps with the port that the client came from, an IPv6 address then in brackets. All clients would else be one, the
- * proxy itself.
+ * An address as a proxy writes it: perhaps with the client's port, and then with an IPv6 address in brackets. Otherwise all clients would count as
+ * one, the proxy itself.
  */
 function parseForwarded(entry: string): Address | undefined {
   const [, bracketed] = /^\[([^\]]*)\](?::\d{1,5})?$/.exec(entry) ?? [];
@@ -60,7 +60,10 @@ function parseForwarded(entry: string): Address | undefined {
   return parseAddress(bracketed ?? withPort ?? entry);
 }
 
-/** Undefined for what is not an IP address in full; a zone (`fe80::1%eth0`) is dropped, it means nothing elsewhere. */
+/**
+ * Undefined for a text that is not a complete IP address; drops a zone (`fe80::1%eth0`), because it means nothing
+ * elsewhere.
+ */
 export function parseAddress(text: string): Address | undefined {
   // ipaddr.js alone would also read "1" and "0x7f.1", as inet_aton does.
   return isIP(text) === 0 ? undefined : ipaddr.process(text.replace(/%.*$/, ""));

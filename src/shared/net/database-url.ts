@@ -8,13 +8,13 @@ export interface Node {
 }
 
 export interface DatabaseUrl {
-  /** Every node that is named; none where the URL leaves the host to a unix socket or to the environment. */
+  /** Every node that is named; none if the URL leaves the host to a unix socket or to the environment. */
   readonly nodes: readonly Node[];
-  /** What `target_session_attrs` asks for, as libpq knows it; "" where nothing. */
+  /** The value of `target_session_attrs`, as libpq knows it; "" if absent. */
   readonly target: string;
-  /** What comes after the question mark. */
+  /** The part after the question mark. */
   readonly query: URLSearchParams;
-  /** The URL with that node alone, or with none, and without what names or chooses nodes. */
+  /** The URL with that node alone, or with none, and without the parameters that name or choose nodes. */
   readonly at: (node?: Node) => string;
 }
 
@@ -22,7 +22,7 @@ const SHAPE = /^(postgres(?:ql)?:\/\/(?:[^/?#@]*@)?)([^/?#@]*)([/?#].*|)$/;
 const NODE = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]]+))(?::(\d{1,5}))?$/;
 const DEFAULT_PORT = 5432;
 
-/** Undefined for what is no such URL. */
+/** Undefined for any other text. */
 export function parseDatabaseUrl(text: string): DatabaseUrl | undefined {
   const [, begin, authority = "", rest = ""] = SHAPE.exec(text) ?? [];
   if (begin === undefined) return undefined;
@@ -51,7 +51,7 @@ export function parseDatabaseUrl(text: string): DatabaseUrl | undefined {
   };
 }
 
-/** What libpq's `?host=a,b&port=1,2` says, as `a:1` and `b:2`; one port is for all. */
+/** The nodes of libpq's `?host=a,b&port=1,2`, as `a:1` and `b:2`; one port is for all. */
 function withPorts(searchParams: URLSearchParams): readonly string[] {
   const ports = searchParams.get("port")?.split(",") ?? [];
   return (searchParams.get("host") ?? "").split(",").map((host, index) => {
@@ -60,12 +60,12 @@ function withPorts(searchParams: URLSearchParams): readonly string[] {
   });
 }
 
-/** Whether a URL names more than one node, or asks for the one that takes changes: then that one has to be found. */
+/** Whether a URL names more than one node, or asks for the one that takes changes: then that node must be found. */
 export function choosesNode({ nodes, target }: DatabaseUrl): boolean {
   return nodes.length > 1 || (target !== "" && nodes.length > 0);
 }
 
-/** What is wrong with how a URL names nodes, as the end of a sentence; undefined if nothing is. */
+/** The fault in the nodes of a URL, as the end of a sentence; undefined if there is none. */
 export function databaseUrlFault(text: string): string | undefined {
   const url = parseDatabaseUrl(text);
   if (url === undefined) return "must be a URL such as postgres://USER:PASSWORD@HOST:PORT/DATABASE";

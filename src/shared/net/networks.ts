@@ -22,9 +22,9 @@ const IPV4 = new RegExp(`^${OCTET}(?:\\.${OCTET}){3}$`);
 const MAPPED = 0xffff_0000_0000n;
 
 /**
- * A list as somebody gave it, each network in canonical form and once: lower case, always with a prefix length, and IPv4 where
- * it is IPv4-mapped IPv6, as sshd sees such clients. A single address is a network of its own. Throws `invalid` for more than
- * `MAX_NETWORKS`, for what is no network, and for one whose host bits are not all zero.
+ * A list as typed, each network in canonical form and once: lower case, always with a prefix length, and IPv4 for IPv4-mapped
+ * IPv6, as sshd sees such clients. A single address is a network of its own. Throws `invalid` for more than `MAX_NETWORKS`,
+ * for a text that is not a network, and for a network with host bits that are not all zero.
  */
 export function parseNetworks(list: readonly string[]): readonly string[] {
   if (list.length > MAX_NETWORKS) throw invalid(`At most ${MAX_NETWORKS} networks can be given, not ${list.length}`);
@@ -37,12 +37,12 @@ export function isCanonicalNetwork(text: string): boolean {
   return network !== undefined && isWhole(network) && formatNetwork(network) === text;
 }
 
-/** What a stored list allows: an empty one restricts nothing. */
+/** The networks that a stored list allows: an empty one restricts nothing. */
 export function allowedBy(list: readonly string[]): Networks {
   return list.length === 0 ? undefined : list;
 }
 
-/** The addresses that both have, in as few networks as possible and always in the same order. */
+/** The addresses in both, in as few networks as possible and always in the same order. */
 export function commonNetworks(one: Networks, other: Networks): Networks {
   if (one === undefined || other === undefined) {
     const either = one ?? other;
@@ -58,7 +58,7 @@ export function commonNetworks(one: Networks, other: Networks): Networks {
   return fewest(common).map(formatNetwork);
 }
 
-/** Whether every address of the first is one of the second. */
+/** Whether every address of the first is in the second. */
 export function isWithin(inner: Networks, outer: Networks): boolean {
   return outsideOf(inner, outer).length === 0;
 }
@@ -70,7 +70,7 @@ export function outsideOf(inner: Networks, outer: Networks): readonly string[] {
   return (inner ?? EVERYWHERE).filter((entry) => !covering.some((it) => contains(it, known(entry))));
 }
 
-/** Whether the address is one of these; what is not an address never is, unless every address is. */
+/** Whether the address is in one of these; a text that is not an address never is, unless every address is. */
 export function hasAddress(networks: Networks, address: string): boolean {
   if (networks === undefined) return true;
   const single = address.includes("/") ? undefined : parse(address);
@@ -132,7 +132,7 @@ function known(text: string): Network {
   return network;
 }
 
-/** In order, without those that others have, and with halves joined. */
+/** In order, without networks that others contain, and with halves joined. */
 function fewest(networks: readonly Network[]): readonly Network[] {
   const ordered = [...networks].sort(
     (one, other) => one.bits - other.bits || compare(one.first, other.first) || one.prefix - other.prefix,
@@ -150,7 +150,7 @@ function fewest(networks: readonly Network[]): readonly Network[] {
   return kept;
 }
 
-/** Whether the two, in order, are what a network one bit wider consists of. */
+/** Whether the two, in order, are the halves of a network one bit wider. */
 function areHalves(one: Network, other: Network): boolean {
   if (one.bits !== other.bits || one.prefix !== other.prefix || one.first === other.first) return false;
   return startOf(other, other.prefix - 1) === one.first;

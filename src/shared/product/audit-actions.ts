@@ -1,4 +1,4 @@
-/** What is recorded: every audit action, and the kinds of resources the records name. */
+/** The audit log's vocabulary: every audit action, and the kinds of resources the records name. */
 
 export const RESOURCE_TYPES = [
   "user",
@@ -15,8 +15,8 @@ export const RESOURCE_TYPES = [
 export type ResourceType = (typeof RESOURCE_TYPES)[number];
 
 /**
- * Every audit action there is, with the kind of resource that its records are about; "" where they name none. Lists find
- * records by their actions, so one that was ever recorded has to stay here.
+ * Every audit action, with the kind of resource that its records are about; "" if they name none. Lists find records by
+ * their actions, so every action that was ever recorded has to stay here.
  */
 export const RESOURCE_TYPE_OF = {
   "auth.admin_login": "",

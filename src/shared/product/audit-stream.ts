@@ -7,7 +7,7 @@ export type AuditStream =
 /** Those that IANA registered for syslog over TCP (RFC 6587) and over TLS (RFC 5425). */
 const PORTS = { "syslog:": 601, "syslog+tls:": 6514 } as const;
 
-/** What the text names; undefined if it names none. */
+/** The stream that the text names; undefined if it names none. */
 export function parseAuditStream(text: string): AuditStream | undefined {
   const path = /^file:(?:\/\/)?(\/[^\0]*[^\0/])$/.exec(text)?.[1];
   if (path !== undefined) return { kind: "file", path };

@@ -1,4 +1,4 @@
-/** Limits that the API states and a feature holds; separate from what holds them, so that forms and the contract load them alone. */
+/** Limits that the API states and features enforce; in a file of their own, so that forms and the contract load them alone. */
 
 /** Characters of a search for users. */
 export const MAX_SEARCH = 128;

@@ -1,6 +1,6 @@
 /** The console's pages: the one list that the server answers, the console shows and mails link to. */
 
-/** Paths of pages; a part that begins with ":" stands for a number. Anything else is no page, so scanners get none. */
+/** Paths of pages; a part that begins with ":" stands for a number. No other path is a page, so scanners get none. */
 export const PAGES = {
   home: "/",
   apply: "/apply",

@@ -1,8 +1,8 @@
-/** What a change would do, told without doing it. */
+/** The effect of a change, without making it. */
 
 export interface Preview {
   /** Short sentences for a person. */
   readonly effects: readonly string[];
-  /** What would change on the host, as a dry run logs it. */
+  /** The changes on the host, as a dry run logs them. */
   readonly host: readonly string[];
 }

@@ -1,6 +1,6 @@
 /** Why an answer is an error, as a name that programs can rely on: the header `Uam-Error`. The table of all of them. */
 
-/** Every reason, and what it means. Documented in docs/api.md (`bun run docs`); a name, once released, keeps its meaning. */
+/** Every reason, and its meaning. Documented in docs/api.md (`bun run docs`); a name, once released, keeps its meaning. */
 export const REASONS = {
   "request.invalid": "A parameter, a field or the body is not as it should be; the sentence names it.",
   "request.origin": "The request was sent from another site.",

@@ -2,7 +2,10 @@
 
 import type { AdminRole } from "./statuses.ts";
 
-/** What each role may do all of, besides itself. Neither of an auditor and an operator may do all that the other may. */
+/**
+ * The roles whose rights each role includes, besides its own. Neither an auditor nor an operator may do all that the
+ * other may.
+ */
 const INCLUDES: Readonly<Record<AdminRole, readonly AdminRole[]>> = {
   owner: ["operator", "reviewer", "auditor"],
   operator: ["reviewer"],

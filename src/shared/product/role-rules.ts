@@ -3,7 +3,7 @@
 import { UamError } from "../errors.ts";
 import { ADMIN_ROLES, type AdminRole } from "./statuses.ts";
 
-/** Whoever has that value of that claim has the role. */
+/** A person with that value of that claim has the role. */
 export interface RoleRule {
   readonly claim: string;
   readonly value: string;

@@ -1,14 +1,14 @@
-/** What an administrator's role allows: each route names the least role that may change something there. */
+/** The rights of an administrator's role: each route names the least role that may change something there. */
 
 import { ADMIN_ROLES, type AdminRole } from "./statuses.ts";
 
-/** The least role that may change something; "any" is for what concerns administrators themselves. */
+/** The least role that may change something; "any" is for administrators' own affairs. */
 export type LeastRole = Exclude<AdminRole, "auditor"> | "any";
 
 /** Whether something is only read, or changed. */
 export type Access = "read" | "change";
 
-/** Each role and those above it. An auditor is below nobody: they read everything, and change nothing. */
+/** Each role and those above it. An auditor is below no other role: they read everything, and change nothing. */
 const CHANGES: Readonly<Record<LeastRole, readonly AdminRole[]>> = {
   owner: ["owner"],
   operator: ["owner", "operator"],

@@ -1,4 +1,4 @@
-/** The types of SSH public keys that the service accepts, and what their wire format is made of; for the service and the console. */
+/** The types of SSH public keys that the service accepts, and the fields of their wire format; for the service and the console. */
 
 /** The key types that the service accepts. */
 export const KEY_TYPES = [
@@ -14,7 +14,7 @@ export const KEY_TYPES = [
 
 export type KeyType = (typeof KEY_TYPES)[number];
 
-/** What a field of a key is. */
+/** The kind of a key's field. */
 export type FieldKind = "integer" | "ed25519" | "curve" | "point" | "application" | "mldsa44-ed25519";
 
 /** The fields of each type, in the order of the wire. */
@@ -32,7 +32,7 @@ export const FIELDS: Readonly<Record<KeyType, readonly FieldKind[]>> = {
 /** Bytes of a field of that kind, which has always as many: ML-DSA-44's public key, and Ed25519's behind it (ssh-mldsa-eddsa.c). */
 export const MLDSA44_ED25519_BYTES = 1312 + 32;
 
-/** What OpenSSH knows only from 10.6 on: an older one cannot read such a line. */
+/** Key types that OpenSSH supports only from 10.6 on: an older one cannot read such a line. */
 export const NEWER_KEY_TYPES: readonly KeyType[] = ["ssh-mldsa44-ed25519"];
 
 /** The most bytes of a number: sshbuf.h, SSHBUF_MAX_BIGNUM (16384 bits), and the zero byte that keeps it positive. */

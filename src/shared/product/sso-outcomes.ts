@@ -2,7 +2,7 @@
 
 import type { Reason } from "./reasons.ts";
 
-/** `done`, or what the page says instead: each stands for a text of its own. */
+/** `done`, or the outcome that the page explains instead: each stands for a text of its own. */
 export const SSO_OUTCOMES = [
   "done",
   "expired",
@@ -31,7 +31,7 @@ const OUTCOMES: Partial<Record<Reason, SsoOutcome>> = {
   "rate.limited": "limited",
 };
 
-/** What the page says for that reason. */
+/** The outcome that the page shows for that reason. */
 export function outcomeOf(reason: Reason): SsoOutcome {
   return OUTCOMES[reason] ?? "failed";
 }

@@ -1,17 +1,17 @@
-/** The states that things can be in; separate from what stores them, so that the command line loads them quickly. */
+/** The states that things can be in; in a file of their own, so that the command line loads them quickly. */
 
 export const USER_STATUSES = ["active", "disabled", "expired"] as const;
 export const KEY_STATUSES = ["active", "revoked"] as const;
 export const APPROVAL_STATUSES = ["pending", "approved", "rejected"] as const;
-/** What is applied for: an account, or more time for one. */
+/** The subject of an application: an account, or more time for one. */
 export const APPROVAL_KINDS = ["access", "extension"] as const;
 /**
- * What is taken away: access for now, the account for good, one key, some of the networks from where keys may be used, the account on the
- * service's own host alone.
+ * The kinds of closings: access for now, the account for good, one key, some of the networks of keys, the account on the service's own
+ * host alone.
  */
 export const CLOSING_KINDS = ["shut", "remove", "revoke", "narrow", "leave"] as const;
 
-/** What an administrator may do; shared/product/roles.ts says which of them may do what. */
+/** The roles of administrators; shared/product/roles.ts has their rights. */
 export const ADMIN_ROLES = ["owner", "operator", "reviewer", "auditor"] as const;
 
 export type AdminRole = (typeof ADMIN_ROLES)[number];
@@ -19,14 +19,14 @@ export type AdminRole = (typeof ADMIN_ROLES)[number];
 /** A machine's token: in use, past its end, or revoked before. */
 export const TOKEN_STATUSES = ["active", "expired", "revoked"] as const;
 
-/** A webhook is told of records, or is not: it was switched off, by an owner or because it took nothing for three days. */
+/** A webhook receives records, or does not: an owner switched it off, or it accepted nothing for three days. */
 export const WEBHOOK_STATUSES = ["active", "disabled"] as const;
-/** What became of an attempt to deliver something to a webhook. */
+/** The outcome of an attempt to deliver something to a webhook. */
 export const DELIVERY_STATUSES = ["delivered", "failed"] as const;
 /** The type of a message that only asks whether a webhook answers. */
 export const PING = "webhook.ping";
 
-/** Who can have done what the audit log records, and how it went. */
+/** The kinds of actors in the audit log, and the results. */
 export const ACTOR_TYPES = ["admin", "user", "cli", "system", "anonymous", "token"] as const;
 export const RESULTS = ["success", "failed"] as const;
 

@@ -1,4 +1,4 @@
-/** What bounds a token for a machine; separate from what makes them, so that the console loads it alone. */
+/** The limits of a token for a machine; in a file of their own, so that the console loads it alone. */
 
 /** A year, and a day for a leap year. */
 export const MAX_TOKEN_DAYS = 366;

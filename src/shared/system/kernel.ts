@@ -7,16 +7,16 @@
 export const SWEEP_UIDS = { first: 0x7000_0000, last: 0x7000_0000 + 2 ** 22 } as const;
 
 /**
- * The real uid of a sweep where the kernel knows none of those, as in a container's own range. Reserved by Debian's policy (9.2.2) and beyond systemd's ranges, so nothing runs as it: whatever did
- * would be swept, too. No database server of ours may: see store/postgres/postgres-owner.ts.
+ * The real uid of a sweep if the kernel knows none of those, as in a container's own range. Reserved by Debian's policy (9.2.2) and beyond systemd's ranges, so
+ * nothing else runs under it: such a process would be swept, too. No database server of ours may use it: see store/postgres/postgres-owner.ts.
  */
 export const SWEEP_UID = 65_533;
 
 /** System calls, each made at once by the calling thread, and over when the function returns. For root, where nothing else is said. */
 export interface Kernel {
   /**
-   * Kills every process whose real or saved uid is this one, in one call that also reaches what is being forked meanwhile
-   * (kill(2), `-1`). No process of that uid can signal, stop or trace the one that calls. False if the kernel refuses.
+   * Kills every process with this real or saved uid, in one call that also reaches processes that are being forked
+   * meanwhile (kill(2), `-1`). No process of that uid can signal, stop or trace the caller. False if the kernel refuses.
    * Throws for a uid below 1000. If this process cannot be root again afterwards, it ends at once.
    */
   killAllOf(uid: number): boolean;
@@ -33,17 +33,20 @@ export interface Kernel {
    */
   detachMount(path: Buffer): boolean;
   /**
-   * Locks the open file for its descriptor alone, until that is closed or the process ends (flock(2)); it needs no rights but to have it open.
-   * False if another descriptor has it locked, or the kernel refuses.
+   * Locks the open file for its descriptor alone, until that is closed or the process ends (flock(2)); needs no rights beyond the open
+   * descriptor. False if another descriptor has it locked, or the kernel refuses.
    */
   lockFile(descriptor: number): boolean;
-  /** Has the disk keep that many bytes for the open file, which is as long then (fallocate(2)). False if it has no room, or cannot. */
+  /**
+   * Reserves that many bytes of disk for the open file, which then has that length (fallocate(2)). False if there is no room, or it
+   * cannot.
+   */
   allocate(descriptor: number, bytes: number): boolean;
 }
 
-/** What the runtime offers to the host's side of the program. */
+/** The runtime's services for the host's side of the program. */
 export interface Machine {
-  /** How this very program is run: what to put before its arguments. */
+  /** How this very program is run: the words before its arguments. */
   readonly program: readonly string[];
   /** Opens access to these calls; throws `internal` if there is none. */
   openKernel(): Kernel;

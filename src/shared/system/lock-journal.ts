@@ -11,7 +11,7 @@ import { readPlainFile } from "./plain-file.ts";
 
 /** One account that was shut. */
 export interface LockEntry {
-  /** Unique among all entries, for ever. */
+  /** Unique among all entries ever made. */
   readonly id: string;
   readonly at: Date;
   readonly username: string;

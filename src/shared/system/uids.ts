@@ -6,7 +6,7 @@ export interface UidRange {
   readonly last: number;
 }
 
-/** What UAM_UID_RANGE was where nothing was set before 0.4: accounts from then keep their uids. */
+/** The default of UAM_UID_RANGE before 0.4: accounts from then keep their uids. */
 export const OLD_UIDS: UidRange = { first: 20_000, last: 59_999 };
 
 export function isWithin(uid: number, { first, last }: UidRange): boolean {

@@ -6,7 +6,7 @@ export const ACCOUNT_PREFIX = "ext_";
 /** A username as a part of a regular expression; with the prefix it fits the 32 characters that useradd(8) allows. */
 export const USERNAME_PATTERN = "[a-z0-9]([a-z0-9_-]{0,26}[a-z0-9])?";
 
-/** What a username looks like; see `parseUsername` for the one further rule. */
+/** The shape of a username; see `parseUsername` for the one further rule. */
 export const USERNAME = new RegExp(`^${USERNAME_PATTERN}$`);
 
 /** The host account of a username. */

@@ -5,7 +5,10 @@ import { UamError } from "../errors.ts";
 /** Lower-case letters, digits, and dots, dashes and underscores between them; as long as a host name may be. */
 export const HOST_NAME = /^[a-z0-9](?:[a-z0-9._-]{0,61}[a-z0-9])?$/;
 
-/** The name as it is stored. Throws `invalid` for one that is none, and for a number, which could be taken for an id. */
+/**
+ * The name as it is stored. Throws `invalid` for a text that is not a name, and for a number, which could be taken for
+ * an id.
+ */
 export function parseHostName(what: "host" | "group", text: string): string {
   const name = text.trim().toLowerCase();
   if (HOST_NAME.test(name) && !/^\d+$/.test(name)) return name;
@@ -14,5 +17,5 @@ export function parseHostName(what: "host" | "group", text: string): string {
   throw new UamError("invalid", `The name of a ${what} has ${rule}`);
 }
 
-/** What the service's own host is called. */
+/** The name of the service's own host. */
 export const LOCAL_NAME = "local";

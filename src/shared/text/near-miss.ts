@@ -8,9 +8,9 @@ const MIN_PREFIX = 3;
 const LONG_NAME = 7;
 
 /**
- * The known name that `name` was probably meant to be; undefined if it is known itself, or looks like none. It looks like one
- * that is the same but for case, `_` and `-`; that is one edit away, or two where it has seven letters or more; or that
- * begins with it, three letters at least. The nearest comes first, then the first of those given.
+ * The known name that `name` was probably meant to be; undefined if it is known itself, or resembles none. It resembles a
+ * name that is the same except for case, `_` and `-`; that is one edit away, or two for seven letters or more; or that begins
+ * with it, three letters at least. The nearest comes first, then the first of those given.
  */
 export function nearMiss(name: string, known: readonly string[]): string | undefined {
   if (known.includes(name)) return undefined;

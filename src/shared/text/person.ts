@@ -1,9 +1,9 @@
-/** What may be said about a person: the service checks it, and the console does before it asks the service. */
+/** The limits on texts about a person: the service checks them, and the console does before it sends a request. */
 
 export const MAX_SUPERVISOR = 128;
 export const MAX_PURPOSE = 1000;
 
-/** What the name of an administrator looks like. */
+/** The shape of an administrator's name. */
 export const ADMIN_NAME = /^[a-z0-9]([a-z0-9._-]{0,62}[a-z0-9])?$/;
 
 const LOCAL = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/;

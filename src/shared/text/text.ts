@@ -1,4 +1,4 @@
-/** What may be in a text that a person typed. Never used for passwords, which are taken as they are. */
+/** The characters allowed in texts that people type. Never used for passwords, which are taken as they are. */
 
 import { UamError } from "../errors.ts";
 
@@ -8,15 +8,15 @@ const CONTROLS = new RegExp(CONTROL, "gu");
 /** Embeddings, overrides and isolates (UAX #9): they show a text in another order than that of its characters. */
 const REORDERING = /[\u202A-\u202E\u2066-\u2069]/u;
 const REORDERINGS = new RegExp(REORDERING, "gu");
-/** What a terminal may obey or not show: control and formatting characters, line breaks, lone surrogates. */
+/** Characters that a terminal may obey or not show: control and formatting characters, line breaks, lone surrogates. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 const UNPRINTABLES = new RegExp(UNPRINTABLE, "gu");
 /** Blank: spaces, characters that are not drawn, and the braille pattern without dots. */
 const INVISIBLE = /[\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Cf}\u2800]/gu;
 
 /**
- * The text trimmed and in NFC; one of white space only is `""`. Throws `invalid`, naming the field, for control characters,
- * line breaks, characters that reorder others, texts that show nothing, and more than `maximum` code points.
+ * The text trimmed and in NFC; `""` for white space only. Throws `invalid`, naming the field, for control characters, line
+ * breaks, characters that reorder others, texts that show nothing, and more than `maximum` code points.
  */
 export function parseText(field: string, text: string, maximum: number): string {
   if (!text.isWellFormed()) throw new UamError("invalid", `The ${field} is not valid Unicode text`);
@@ -53,7 +53,7 @@ export function hasControlCharacters(text: string): boolean {
   return CONTROL.test(text);
 }
 
-/** Whether the text holds what shows it in another order than that of its characters. */
+/** Whether the text holds characters that make it appear in another order. */
 export function changesDirection(text: string): boolean {
   return REORDERING.test(text);
 }
@@ -78,7 +78,7 @@ export function replaceUnprintable(text: string, replacement: (character: string
   return text.replace(UNPRINTABLES, replacement);
 }
 
-/** What a terminal obeys; line ends and tabs only move on. */
+/** Characters that a terminal obeys; line ends and tabs only move on. */
 const OBEYED = /[^\P{Cc}\t\n]|[\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 /** Lines of text in which each character that a terminal may obey is a visible escape, such as `\x1b`. */
@@ -93,7 +93,9 @@ export function visibleEscape(character: string): string {
   return code < 0x10000 ? `\\u${code.toString(16).padStart(4, "0")}` : `\\u{${code.toString(16)}}`;
 }
 
-/** The value as JSON in which whatever a terminal may obey or not show, and whatever some take for a line's end, is an escape. */
+/**
+ * The value as JSON. Escapes every character that a terminal may obey or not show, or that some programs take for a line's end.
+ */
 export function printableJson(value: unknown, space?: number): string {
   return replaceUnprintable(JSON.stringify(value, undefined, space), (character) =>
     character === "\n" ? character : jsonEscape(character),
@@ -111,8 +113,8 @@ function jsonEscape(character: string): string {
 const MOST_UNITS = 8;
 
 /**
- * Whether the text is certainly longer than that many code points in NFC. To be asked before it is brought to NFC: marks that are out of order take
- * time in the square of their number.
+ * Whether the text is certainly longer than that many code points in NFC. Check it before normalising: marks that are out of order take time in the
+ * square of their number.
  */
 export function isLonger(text: string, maximum: number): boolean {
   return text.length > MOST_UNITS * maximum;

@@ -4,7 +4,7 @@ import { UamError } from "../errors.ts";
 import { DAY, HOUR, MINUTE } from "./clock.ts";
 import { formatDuration, parseDuration } from "./duration.ts";
 
-/** Of a host for which neither it nor any of its groups says another. */
+/** For a host without a lease of its own or of its groups. */
 export const DEFAULT_LEASE = 4 * HOUR;
 export const SHORTEST_LEASE = 5 * MINUTE;
 export const LONGEST_LEASE = 7 * DAY;
@@ -17,10 +17,12 @@ export function isForever(end: Date): boolean {
   return end.getUTCFullYear() >= 9999;
 }
 
-/** The word for a host that stays open without the service for ever. */
+/** The word for a host that stays open without the service, without a time limit. */
 export const NO_LEASE = "none";
 
-/** The lease of a text such as "4h" or "none"; null stands for none of its own. Throws `invalid` outside 5 minutes to 7 days. */
+/**
+ * The lease of a text such as "4h" or "none"; null stands for no lease of its own. Throws `invalid` outside 5 minutes to 7 days.
+ */
 export function parseLease(text: string | null): number | null {
   if (text === null) return null;
   if (text === NO_LEASE) return 0;
@@ -44,7 +46,9 @@ export function shorterLease(one: number, other: number): number {
   return Math.min(one, other);
 }
 
-/** What is in force: the host's own, else the shortest of its groups', else the default. "none" is longer than any. */
+/**
+ * The lease in force: the host's own, else the shortest of its groups', else the default. "none" is longer than any.
+ */
 export function leaseInForce(own: number | null, groups: readonly (number | null)[]): number {
   if (own !== null) return own;
   const given = groups.filter((lease) => lease !== null);

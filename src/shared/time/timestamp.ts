@@ -57,7 +57,9 @@ export function formatOptionalTimestamp(date: Date | null): string | null {
 const EARLIEST = Date.parse("0001-01-01T00:00:00Z");
 const LATEST = Date.parse("9999-12-31T23:59:59.999Z");
 
-/** The nearest moment with a year from 1 to 9999, which is what PostgreSQL reads in ISO 8601; no record lies beyond. */
+/**
+ * The nearest moment with a year from 1 to 9999, the range that PostgreSQL reads in ISO 8601; no record lies beyond.
+ */
 export function clampTimestamp(date: Date): Date {
   return new Date(Math.min(Math.max(date.getTime(), EARLIEST), LATEST));
 }

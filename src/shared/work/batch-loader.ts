@@ -1,8 +1,11 @@
 /** Reads that are asked for at the same moment, by one statement. */
 
-/** How many keys one statement may have; whoever comes after them is in the next. */
+/** How many keys one statement may have; further callers are in the next. */
 const MOST = 256;
-/** Statements of one reader under way at once; what comes meanwhile gathers. Two, so that one connection that hangs is not all. */
+/**
+ * Statements of one reader under way at once; calls that come meanwhile gather. Two, so that one connection that hangs does not
+ * stop everything.
+ */
 const UNDER_WAY = 2;
 
 interface Waiting<Row> {
@@ -11,9 +14,9 @@ interface Waiting<Row> {
 }
 
 /**
- * A reader that returns the rows of a key, in the order in which `read` returns them; `read` is given all keys of a moment, each
- * once, and `keyOf` says whose a row is. Nothing is remembered: a statement is sent after its keys were asked for, never before,
- * so each caller sees all that was committed by the time of the call. Throws what `read` throws, to each of its callers.
+ * A reader that returns the rows of a key, in the order in which `read` returns them. `read` gets all keys of a moment, each
+ * once, and `keyOf` gives a row's key. Nothing is remembered: a statement is sent after its keys were asked for, never before,
+ * so each caller sees everything committed by the time of the call. An error of `read` is thrown to each of its callers.
  */
 export function gathered<Key extends string | number, Row>(
   read: (keys: readonly Key[]) => Promise<readonly Row[]>,

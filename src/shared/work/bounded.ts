@@ -19,7 +19,10 @@ export type Gate = <T>(task: () => Promise<T>) => Promise<T>;
 
 /** Places for things that last longer than one call. */
 export interface Slots {
-  /** Takes a slot and returns what frees it, once however often it is called; throws `limited` when none is free. */
+  /**
+   * Takes a slot and returns the function that frees it, once however often it is called; throws `limited` when none is
+   * free.
+   */
   take(): () => void;
 }
 

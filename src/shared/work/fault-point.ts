@@ -1,12 +1,12 @@
 /**
  * Fault points: places between the steps of a change at which a test ends or stops the process. The build leaves out every call, so
- * the binary has neither the names nor the variable. A call is a line of its own: that is what the build looks for.
+ * the binary has neither the names nor the variable. A call must be a line of its own, because the build looks for that.
  */
 
 import { appendFileSync, readFileSync, rmSync } from "node:fs";
 import process from "node:process";
 
-/** All of them: what has happened, and what has not. */
+/** All of them: each names the step that has happened, and the one that has not. */
 export const FAULT_POINTS = [
   "operation: begun, nothing done",
   "operation: done, not recorded",
@@ -65,7 +65,10 @@ export const FAULT_POINTS = [
 
 export type FaultPoint = (typeof FAULT_POINTS)[number];
 
-/** What a test writes into the file that the variable names; `trace` writes the name of each point into another file. */
+/**
+ * The content of the file that the variable names, written by a test; `trace` writes the name of each point into another
+ * file.
+ */
 export type Fault =
   | { readonly point: FaultPoint; readonly nth: number; readonly action: "kill" | "stop" }
   | { readonly action: "trace"; readonly into: string };
@@ -77,7 +80,9 @@ const file = process.env[FAULT_VARIABLE];
 let armed = "";
 let passed = 0;
 
-/** Does nothing, unless a test wants it: then it ends the process at once, or stops it until somebody continues it. */
+/**
+ * Does nothing, unless a test asks for it: then it ends the process at once, or stops it until somebody continues it.
+ */
 export function faultPoint(name: FaultPoint): void {
   if (file === undefined) return;
   const text = read(file);

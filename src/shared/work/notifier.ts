@@ -1,7 +1,7 @@
 /** Waiting for something that may happen at any moment. */
 
 export interface Bell {
-  /** Wakes all who wait. */
+  /** Wakes all waiters. */
   ring(): void;
   /** Resolves at the next ring; one between this call and the waiting is not missed. */
   next(): Promise<void>;
@@ -21,13 +21,13 @@ export function createBell(): Bell {
 
 /** Several workers of one kind, of which a ring wakes one. */
 export interface Shift {
-  /** Wakes the one who has waited longest; if nobody waits, whoever is the next to do so does not have to. */
+  /** Wakes the longest waiter; without waiters, the next one does not have to wait. */
   ring(): void;
   /** Resolves at a ring for this one, or after so many milliseconds. */
   wait(most: number): Promise<void>;
 }
 
-/** A shift in which nobody waits yet, and nobody has rung. */
+/** A shift without waiters or pending rings. */
 export function createShift(): Shift {
   const waiting = new Set<() => void>();
   let isRung = false;
@@ -45,7 +45,7 @@ export function createShift(): Shift {
       return new Promise((resolve) => {
         const wake = () => {
           clearTimeout(timer);
-          // Who has stopped waiting is not rung for: that ring is another's.
+          // Skips cancelled waiters: the ring is for another.
           waiting.delete(wake);
           resolve();
         };

@@ -1,6 +1,6 @@
 /**
- * Room on the disk that is kept for taking access away: a file, given up piece by piece when the database finds its disk full, and
- * laid again once there is room. Its size says how much of it is there, so that every process of the installation knows.
+ * Disk space that is reserved for taking access away: a file, given up piece by piece when the database finds its disk full, and
+ * laid again once there is room. Its size shows how much of it is left, to every process of the installation.
  */
 
 import {
@@ -20,14 +20,14 @@ import { dirname, join } from "node:path";
 const MEGABYTE = 1024 * 1024;
 /** One of PostgreSQL's files for its write-ahead log, the largest that it makes at once. */
 const PIECE = 16 * MEGABYTE;
-/** Several, because whoever filled the disk may take what is given up before the database does. */
+/** Several, because the process that filled the disk may take a piece before the database does. */
 export const RESERVE_SIZE = 4 * PIECE;
-/** What has to be left beside it. */
+/** The space that must be left beside it. */
 const LEFT_FREE = RESERVE_SIZE;
-/** Milliseconds between two attempts to lay it because somebody asked. */
+/** Milliseconds between two attempts to lay it on a caller's request. */
 const BETWEEN = 1000;
 
-/** Has the disk keep so many bytes for the open file; false if it does not. */
+/** Reserves that many bytes of disk for the open file; false if that fails. */
 export type Allocate = (descriptor: number, bytes: number) => boolean;
 
 /** The reserve of an installation's embedded database. */
@@ -36,7 +36,7 @@ export interface Reserve {
   release(): boolean;
   /** Whether a part of it was given up, and there is still no room to lay it again, which this tries. */
   isInUse(): boolean;
-  /** Lays what is missing where there is ample room. Throws what the system says of anything but a lack of room. */
+  /** Lays the missing part if there is ample room. Throws the system's error, except for a lack of room. */
   lay(): void;
 }
 
@@ -61,9 +61,9 @@ export function releaseReserve(path: string): boolean {
   if (left === 0) return false;
   const fd = openSync(path, constants.O_RDWR | constants.O_NOFOLLOW);
   try {
-    // What two processes give up at the same instant may be one piece.
+    // Two processes that give up a piece at the same instant may give up the same one.
     ftruncateSync(fd, Math.max(0, left - PIECE));
-    // Until that is on the disk its blocks are nobody's.
+    // Until that is on the disk its blocks are not free for others.
     fsyncSync(fd);
   } finally {
     closeSync(fd);
@@ -101,7 +101,7 @@ function layReserve(path: string, allocate: Allocate): void {
   const before = reserveLeft(path);
   if (before === RESERVE_SIZE) return;
   if (freeBytes(path) < RESERVE_SIZE - (before ?? 0) + LEFT_FREE) return;
-  // Under its name there is never less than what was given up.
+  // A first reserve is laid as a draft, so that a partial file never has this name.
   const place = before === undefined ? `${path}.draft` : path;
   const fd = openSync(place, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
   try {
