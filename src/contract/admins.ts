@@ -73,7 +73,7 @@ const RemovedRecord = v.pipe(
     id,
     username: described("alice", "The administrator's name, as it was here"),
     issuer: described("https://login.example.org/realms/staff"),
-    subject: described("248289761001", "Whom the provider means"),
+    subject: described("248289761001", "The provider's id for the person"),
     created_at: timestamp,
   }),
   v.title("RemovedAdmin"),
@@ -104,7 +104,7 @@ export const administrators = {
   "PATCH /admins/:id": {
     operationId: "updateAdmin",
     summary: "Change an administrator's e-mail or role",
-    description: `Only the fields that are sent change. A role holds from the next request on, in sessions that are open, too; tokens above it are revoked, and who is no owner any more leaves no token for joining a host and no open invitation. A new address voids a link that was mailed to the old one, and both are told. ${CONFIRMED}`,
+    description: `Only the fields that are sent change. A role holds from the next request on, in sessions that are open, too; tokens above it are revoked, and a former owner's tokens for joining a host and open invitations become void. A new address voids a link that was mailed to the old one, and both are told. ${CONFIRMED}`,
     who: ownersThemselves,
     params: IdParams,
     body: AdminChanges,
@@ -115,7 +115,7 @@ export const administrators = {
     operationId: "removeAdmin",
     summary: "Remove an administrator",
     description:
-      "Ends all their sessions, revokes their tokens, and voids the tokens for joining hosts and the invitations that they made, unless they are used. What they did stays in the audit log.",
+      "Ends all their sessions, revokes their tokens, and voids the tokens for joining hosts and the invitations that they made, unless they are used. Their actions stay in the audit log.",
     who: owners,
     params: IdParams,
     answer: statusOf("deleted"),
@@ -132,7 +132,7 @@ export const administrators = {
   },
   "GET /removed-admins": {
     operationId: "listRemovedAdmins",
-    summary: "List who does not come in again by single sign-on",
+    summary: "List people who may not come in again by single sign-on",
     description: "Administrators who came in by single sign-on and were removed here, newest first.",
     who: owners,
     query: PageQuery,
@@ -153,7 +153,7 @@ export const administrators = {
     operationId: "changeOwnPassword",
     summary: "Change one's own administrator password",
     description:
-      "Ends all other sessions of that administrator. A wrong present password counts as a failed login does: repeated ones lock the login for a while.",
+      "Ends all other sessions of that administrator. A wrong present password counts as a failed login: repeated ones lock the login for a while.",
     who: adminsThemselves,
     body: PasswordChange,
     answer: statusOf("changed"),

@@ -26,7 +26,7 @@ function bounded(example: string, maximum: number, description?: string) {
 const moment = v.pipe(
   v.string(),
   v.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/, "must be a time as in 2026-11-20T08:00:00.000Z"),
-  v.check((text) => !Number.isNaN(Date.parse(text)), "must be a time that there is"),
+  v.check((text) => !Number.isNaN(Date.parse(text)), "must be a valid date and time"),
   v.metadata({ type: "string", format: "date-time", examples: ["2026-11-20T08:00:00.000Z"] }),
 );
 
@@ -59,7 +59,7 @@ const KeyQuery = v.object({
   challenge: v.pipe(
     v.string(),
     v.regex(/^[\w+/=.-]{1,200}$/, "must have 1 to 200 letters, digits and + / = . _ -"),
-    v.metadata({ description: "What the service is to sign", examples: ["k3Jx0f2Q"] }),
+    v.metadata({ description: "The text that the service signs", examples: ["k3Jx0f2Q"] }),
   ),
 });
 
@@ -71,7 +71,7 @@ const FleetKeyRecord = v.pipe(
 const Enrolment = v.pipe(
   v.object({
     token: bounded(`uamj_${"A".repeat(43)}`, 200, "From the line that `uam host token` prints"),
-    name: bounded("web1", 64, "What the host calls itself; the token's name is stronger"),
+    name: bounded("web1", 64, "The name that the host asks for; the token's name takes precedence"),
     public_key: publicKey,
     mode,
     version,
@@ -103,7 +103,7 @@ const StateQuery = v.object({
       v.regex(/^(?:\d{1,9}|none)$/, 'must be a number of seconds, or "none"'),
       v.metadata({
         description:
-          'For how many seconds the host stays open without any further answer; "none" for ever. Where a lease was shortened, `lease_until` of the host is told by it',
+          'For how many seconds the host stays open without any further answer; "none" for no limit. If a lease was shortened, `lease_until` of the host follows from it',
       }),
     ),
   ),
@@ -113,7 +113,7 @@ const StateQuery = v.object({
       v.regex(/^[a-z0-9@.-]{1,64}(?:,[a-z0-9@.-]{1,64}){0,9}$/, "must be types of keys"),
       v.metadata({
         description:
-          "The types of keys, of those that the first agents do not know, that this one can read, with commas between them: it is told of no others",
+          "The newer types of keys that this agent can read, with commas between them: it gets no other newer ones",
       }),
       v.transform((types) => types.split(",")),
     ),
@@ -124,7 +124,7 @@ const StateQuery = v.object({
       v.regex(CURSOR, "must be a cursor"),
       v.metadata({
         description:
-          "Up to here all is applied, and nothing else is to be reported: counts like a report, and is in the answer as `applied`",
+          "Everything up to here is applied, and there is nothing else to report: counts like a report, and is in the answer as `applied`",
       }),
     ),
   ),
@@ -138,19 +138,19 @@ const HostStateRecord = v.pipe(
     lease_ms: v.pipe(
       v.nullable(v.pipe(v.number(), v.integer())),
       v.metadata({
-        description: "Counted from when the agent sent the request; null for ever",
+        description: "Counted from when the agent sent the request; null for no end",
         examples: [14_400_000],
       }),
     ),
     lease_ends: v.picklist(["logins", "sessions"]),
     status: v.picklist(HOST_STATUSES),
     full: flag("Whether `accounts` are all that the host should have"),
-    cautious: flag("Nothing that is shut is to be opened, nothing unknown removed"),
+    cautious: flag("The agent must not open anything shut, or remove anything unknown"),
     accounts: v.array(
       v.object({
         ...ref,
         expire_at: described("2027-02-18T08:00:00.000Z"),
-        open: flag("Whether it is to let anybody in"),
+        open: flag("Whether it lets anybody in"),
         keys: v.array(
           v.object({
             id,
@@ -213,7 +213,7 @@ const ReportBody = v.pipe(
 );
 
 const RotationBody = v.pipe(
-  v.object({ public_key: publicKey, signature: bounded("MEUCIQ…", 100, "By the new key, over the present one") }),
+  v.object({ public_key: publicKey, signature: bounded("MEUCIQ…", 100, "By the new key, over the current one") }),
   v.title("Rotation"),
 );
 
@@ -230,7 +230,7 @@ const AGENT_FAILURES = {
 export const agent = {
   "GET /agent/key": {
     operationId: "getFleetKey",
-    summary: "Who the service is",
+    summary: "Get the service's identity",
     description: "Its key, whose fingerprint is in the line that joins a host, and a proof that it has it.",
     who: anyoneWithin("join"),
     query: KeyQuery,
@@ -252,9 +252,9 @@ export const agent = {
   },
   "GET /agent/state": {
     operationId: "getHostState",
-    summary: "What the host should be",
+    summary: "Get the wanted state of the host",
     description:
-      "What changed since the cursor, or everything. Without news the request is held for at most 60 seconds. Each answer renews the lease.",
+      "The changes since the cursor, or everything. Without news the request is held for at most 60 seconds. Each answer renews the lease.",
     who: agents,
     query: StateQuery,
     answer: HostStateRecord,
@@ -265,8 +265,8 @@ export const agent = {
   },
   "POST /agent/report": {
     operationId: "reportHost",
-    summary: "What the host is",
-    description: "What was applied, and what is wrong there now. The same report again changes nothing.",
+    summary: "Report the state of the host",
+    description: "The applied position, and the current problems there. The same report again changes nothing.",
     who: agents,
     body: ReportBody,
     bodyAs: "agent",
@@ -276,7 +276,7 @@ export const agent = {
   "POST /agent/rotate": {
     operationId: "rotateAgentKey",
     summary: "Change the agent's key",
-    description: "Signed with the present key, which is void once this is answered.",
+    description: "Signed with the current key, which is void once this is answered.",
     who: agents,
     body: RotationBody,
     bodyAs: "agent",

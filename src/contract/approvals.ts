@@ -30,7 +30,7 @@ export const NewApplication = v.pipe(v.object(newPerson), v.title("NewApplicatio
 export const ExtensionRequest = v.pipe(
   v.object({
     days: wholeNumber(1, MAX_REQUESTED_DAYS, "How many days more"),
-    reason: text("The tests take longer than planned", "What for, for the reviewer", {
+    reason: text("The tests take longer than planned", "The purpose, for the reviewer", {
       minLength: 1,
       maxLength: MAX_PURPOSE,
     }),
@@ -60,10 +60,10 @@ export const ApplicationRecord = v.pipe(
   v.object({
     id,
     kind: v.pipe(v.picklist(APPROVAL_KINDS), v.description("`extension`: a user asks for more time")),
-    user_id: v.nullable(v.pipe(v.number(), v.integer(), v.description("Who asks for more time; else null"))),
+    user_id: v.nullable(v.pipe(v.number(), v.integer(), v.description("The user who asks for more time; else null"))),
     days: v.nullable(v.pipe(v.number(), v.integer(), v.description("How many days more they ask for; else null"))),
     ...person,
-    purpose: described("Maintenance of the build servers", "What for; of a request for more time, why"),
+    purpose: described("Maintenance of the build servers", "The purpose; for a request for more time, the reason"),
     status: v.picklist(APPROVAL_STATUSES),
     reason: described("", "Given at the review"),
     reviewed_by: described("", "The administrator; empty while it is pending"),
@@ -78,7 +78,7 @@ export const approvals = {
     operationId: "submitApplication",
     summary: "Apply for access",
     description:
-      "The applicant gets a receipt by e-mail, and the administrators are told. At most 200 applications are pending at once. What is sent to one mailbox about applications is at most 3 mails a day, and of many with one address only some are kept; the answer is the same.",
+      "The applicant gets a receipt by e-mail, and the administrators are told. At most 200 applications are pending at once. One mailbox gets at most 3 mails a day about applications, and of many with one address only some are kept; the answer is the same.",
     who: anyoneWithin("application"),
     body: NewApplication,
     status: 201,
@@ -96,7 +96,7 @@ export const approvals = {
     operationId: "reviewApplication",
     summary: "Approve or reject an application",
     description:
-      "Approving creates the user, or extends the one who asks for more time; if that fails the application stays pending. The applicant gets the outcome by e-mail.",
+      "Approving creates the user, or extends the user who asks for more time; if that fails the application stays pending. The applicant gets the outcome by e-mail.",
     who: reviewers,
     params: IdParams,
     body: ApplicationReview,

@@ -30,7 +30,7 @@ export const PrincipalRecord = v.pipe(
     needs: v.optional(
       v.pipe(
         v.picklist(["second-factor", "passkey"]),
-        v.description("What an administrator has to set up first; until then the session may do nothing else"),
+        v.description("The factor that an administrator must set up first; until then the session may do nothing else"),
       ),
     ),
     token: v.optional(
@@ -77,7 +77,7 @@ export const OtpSend = v.pipe(
     captcha_id: described(CAPTCHA_ID, "From `/auth/captcha`"),
     captcha_code: described(
       "HPXCM",
-      "What the image shows, in any case; or `pow:` and the number that solves the proof",
+      "The text in the image, in upper or lower case; or `pow:` and the number that solves the proof",
     ),
   }),
   v.title("CodeRequest"),
@@ -148,7 +148,7 @@ export const auth = {
     operationId: "sendCode",
     summary: "Send a one-time code by e-mail",
     description:
-      "The captcha can be used once, right or wrong. The answer is the same for users who are unknown, disabled or expired. One code a minute per username.",
+      "The captcha can be used once, right or wrong. The answer is the same for unknown, disabled and expired users. One code a minute per username.",
     who: anyoneWithin("code"),
     body: OtpSend,
     answer: statusOf("sent"),
@@ -157,7 +157,7 @@ export const auth = {
     operationId: "forgotPassword",
     summary: "Send an administrator a reset token by e-mail",
     description:
-      "The answer is the same for unknown names, and for somebody whose invitation is still valid, which stays so. One mail a minute per username; a new token voids the one before.",
+      "The answer is the same for unknown names, and for administrators with a valid invitation, which stays valid. One mail a minute per username; a new token voids the one before.",
     who: anyoneWithin("forgot"),
     body: AdminForgot,
     answer: statusOf("sent"),
@@ -177,7 +177,7 @@ export const auth = {
     operationId: "askForSecondStep",
     summary: "Ask what an administrator's login needs beside the password",
     description:
-      "For whoever has the right password; a wrong one counts as a failed login does. Nothing is opened: the login itself is sent again, with a passkey or a code.",
+      "For a caller with the right password; a wrong one counts as a failed login. Nothing is opened: the login itself is sent again, with a passkey or a code.",
     who: anyoneWithin("login"),
     body: AdminPassword,
     answer: SecondStep,
@@ -212,8 +212,7 @@ export const auth = {
   "GET /auth/me": {
     operationId: "getPrincipal",
     summary: "Who is logged in",
-    description:
-      "The administrator or user whom the session belongs to; with a token its owner, with the lesser of both roles.",
+    description: "The owner of the session; with a token its owner, with the lesser of both roles.",
     who: loggedIn,
     answer: PrincipalRecord,
   },

@@ -53,14 +53,14 @@ export const PasskeyAnswer = v.pipe(
   v.object({
     ...credential,
     response: v.object({
-      clientDataJSON: binary("What the browser says it signed for"),
-      authenticatorData: binary("What the authenticator says"),
+      clientDataJSON: binary("The browser's statement of the purpose"),
+      authenticatorData: binary("The authenticator's statement"),
       signature: binary("Over both"),
-      userHandle: v.nullish(binary("Whose passkey it is")),
+      userHandle: v.nullish(binary("The owner's handle")),
     }),
   }),
   v.title("PasskeyAnswer"),
-  v.description("What `navigator.credentials.get()` answered, by its `toJSON()`; further members are ignored"),
+  v.description("The answer of `navigator.credentials.get()`, by its `toJSON()`; further members are ignored"),
 );
 
 /** The fields that confirm the session's owner, beside the request's own. */
@@ -83,11 +83,11 @@ export const Confirmation = v.pipe(
   v.object(confirmation),
   v.title("Confirmation"),
   v.description(
-    "Either the password, or an answer to `GET /auth/passkeys/challenge`; nothing of who has neither, and has just logged in at the provider of single sign-on",
+    "Either the password, or an answer to `GET /auth/passkeys/challenge`; neither, for a caller who has neither and has just logged in at the provider of single sign-on",
   ),
 );
 
-export const challengeOrNone = v.pipe(v.nullable(PasskeyRequest), v.description("Null for one who has no passkey"));
+export const challengeOrNone = v.pipe(v.nullable(PasskeyRequest), v.description("Null without a passkey"));
 
 /** A code as somebody types it. */
 export const typedCode = v.pipe(
@@ -98,7 +98,7 @@ export const typedCode = v.pipe(
 
 /** How a route asks again who its caller is, in its description. */
 export const CONFIRMED =
-  "Takes the present password, or a passkey that one has; of who has neither, nothing, within 5 minutes of a login at the provider of single sign-on. A wrong password counts as a failed login does.";
+  "Takes the present password, or a passkey of the caller's; a caller who has neither needs nothing within 5 minutes of a login at the provider of single sign-on. A wrong password counts as a failed login.";
 
 /** The meaning of its refusals. */
 export const CONFIRMING = {

@@ -15,7 +15,7 @@ const ProblemRecord = v.pipe(
     kind: v.pipe(
       v.picklist(CLOSING_KINDS),
       v.description(
-        "What is being taken away: `shut` all access, `remove` the account for good, `revoke` one key, `narrow` logins from some networks, `leave` the account on the service's own host alone",
+        "The access being taken away: `shut` all access, `remove` the account for good, `revoke` one key, `narrow` logins from some networks, `leave` the account on the service's own host alone",
       ),
     ),
     since: timestamp,
@@ -28,7 +28,7 @@ const ProblemRecord = v.pipe(
     next_attempt_at: timestamp,
     problem: described(
       "The account ext_alice still has 1 running process",
-      "What is left to do, in sentences; empty before the first attempt ended",
+      "The remaining work, in sentences; empty before the first attempt ended",
     ),
   }),
   v.title("Problem"),
@@ -38,10 +38,10 @@ const AwayRecord = v.pipe(
   v.object({
     kind: v.picklist(["webhook", "stream"]),
     id: v.pipe(v.nullable(id), v.description("The webhook; null for the stream")),
-    name: described("https://hooks.example.org", "Where it is, without what may be secret"),
+    name: described("https://hooks.example.org", "Its address, without parts that may be secret"),
     since: v.nullable(timestamp),
     lag: lag,
-    problem: described("hooks.example.org refuses connections", "What the last attempt failed for"),
+    problem: described("hooks.example.org refuses connections", "The error of the last attempt"),
   }),
   v.title("Receiver"),
 );
@@ -53,7 +53,7 @@ const ProblemPage = v.object({
   hosts: v.optional(
     v.pipe(
       v.object({ total: count(1), items: v.array(HostProblemRecord) }),
-      v.description("What is wrong with hosts; only where there are others than the service's own"),
+      v.description("Problems of hosts; only if there are others than the service's own"),
     ),
   ),
 });
@@ -110,7 +110,7 @@ const StatsRecord = v.pipe(
 export const dashboard = {
   "GET /admin/stats": {
     operationId: "getStats",
-    summary: "Counts of users and applications, and who expires soon",
+    summary: "Counts of users and applications, and users who expire soon",
     description: "All figures describe one moment.",
     who: reviewers,
     answer: StatsRecord,
@@ -119,7 +119,7 @@ export const dashboard = {
     operationId: "getStatsSeries",
     summary: "Users by state, endings and changes by day",
     description:
-      "Days are UTC. `states` and `changes` are of the past days until today, oldest first, without the days of which nothing is known; `ends` are of today and the days to come.",
+      "Days are UTC. `states` and `changes` are of the past days until today, oldest first, without days that have no data; `ends` are of today and the days to come.",
     who: reviewers,
     query: SeriesQuery,
     answer: SeriesRecord,
@@ -128,7 +128,7 @@ export const dashboard = {
     operationId: "listProblems",
     summary: "Access that is still to be taken away, and receivers that are away",
     description:
-      "What `uam doctor` reports of it, oldest first: nothing opens these accounts, and the service tries again by itself. Besides, in `receivers`: webhooks, and the stream of audit records, that have taken nothing for an hour. Where there are further hosts, `hosts` has what is wrong with them, by the same page. Empty when all is well.",
+      "What `uam doctor` reports of it, oldest first: nothing opens these accounts, and the service retries by itself. Also, in `receivers`: webhooks, and the stream of audit records, that have accepted nothing for an hour. With further hosts, `hosts` has their problems, by the same page. Empty when all is well.",
     who: admins,
     query: PageQuery,
     answer: ProblemPage,

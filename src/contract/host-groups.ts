@@ -41,7 +41,7 @@ const HostGroupChanges = v.pipe(
       v.pipe(
         v.boolean(),
         v.metadata({
-          description: "true: new users get this group, instead of the one that they got before",
+          description: "true: new users get this group instead of the present one",
           examples: [true],
         }),
       ),
@@ -62,7 +62,7 @@ const UserHosts = v.pipe(
         group: described("web", "By which group; empty where the host was given by name"),
         state: v.pipe(
           v.picklist(["applied", "pending", "problem"]),
-          v.description("Whether the host has applied what is stored, has not yet, or cannot"),
+          v.description("Whether the host has applied the stored state, has not yet, or cannot"),
         ),
         since: timestamp,
         removing: v.pipe(
@@ -72,7 +72,7 @@ const UserHosts = v.pipe(
             examples: [false],
           }),
         ),
-        problem: described("The uid 60007 belongs to bob", "What is in the way; empty where nothing is"),
+        problem: described("The uid 60007 belongs to bob", "The problem; empty if there is none"),
         lease_until: v.pipe(moment, v.description("As of the host")),
       }),
     ),
@@ -169,7 +169,7 @@ export const hostGroups = {
     operationId: "listUserHosts",
     summary: "Where a user has an account",
     description:
-      "What the user was given, by name and by group, and each host with how far it is. Not paged. The last items are hosts that the user has no more and that have not yet removed the account.",
+      "The user's grants, by name and by group, and the state of each host. Not paged. The last items are hosts that the user no longer has and that have not yet removed the account.",
     who: operators,
     params: IdParams,
     answer: UserHosts,

@@ -11,7 +11,7 @@ export const HostsConfirmation = v.pipe(
     effective_by: v.pipe(
       v.nullable(expiry),
       v.description(
-        "From then on it is true on every host, whatever becomes of them: the last lease of those that have not confirmed ends. Null if one of them has no lease",
+        "From then on it is true on every host, even on silent ones: the last lease of those that have not confirmed ends then. Null if one of them has no lease",
       ),
     ),
   }),

@@ -19,7 +19,7 @@ export const newLease = v.optional(v.nullable(text("4h", `${LEASE}; null for non
 
 const JoinRequest = v.pipe(
   v.object({
-    name: v.optional(text("web1", "What the host is to be called; without it, its own name", NAMES)),
+    name: v.optional(text("web1", "The host's name; without it, the host chooses it", NAMES)),
     group: v.optional(text("web", "The group that it joins; without it, none", NAMES)),
     ...confirmation,
   }),
@@ -30,7 +30,7 @@ const JoinLine = v.pipe(
   v.object({
     line: described(
       "https://uam.example.org uamj_3lqbJZ0hZ1l2Qk5d0s8mYw9cT7vXnRgF4uEoPaKjLhs SHA256:b2Tn5hXvFQ8m1rYzJkLwPqRsTuVxYzA0B1C2D3E4F5G",
-      "What `uam agent join` takes on the host, as root: address, token, and the fingerprint of the service's key",
+      "The argument of `uam agent join` on the host, as root: address, token, and the fingerprint of the service's key",
     ),
     expires_at: timestamp,
   }),
@@ -58,8 +58,8 @@ const hostFields = {
   ssh_host: described("web1.example.org", "Where its sshd answers; empty where it has not said so yet"),
   ssh_port: count(22),
   lease: v.pipe(v.nullable(described("4h")), v.description(`The lease in force. ${LEASE}; null for the service's own`)),
-  own_lease: v.pipe(v.nullable(described("4h")), v.description("What it was given itself; null: as its groups say")),
-  lease_ends: v.pipe(v.picklist(LEASE_ENDS), v.description("What ends with the lease: logins, or open sessions too")),
+  own_lease: v.pipe(v.nullable(described("4h")), v.description("The host's own; null: as its groups say")),
+  lease_ends: v.pipe(v.picklist(LEASE_ENDS), v.description("Ends with the lease: logins, or open sessions too")),
   lease_until: v.pipe(
     moment,
     v.description("When nobody can log in any more if it is cut off from now on, at the latest"),
@@ -84,10 +84,10 @@ export const HostProblemRecord = v.pipe(
     kind: v.pipe(
       v.picklist(HOST_PROBLEM_KINDS),
       v.description(
-        "As the agent says, `conflict`: name or uid is somebody else's; `missing`: the account is gone; `refused`: what was to be done was not, and is tried again; `drift`: it differed, and was repaired (shown for a day); `finding`: as of `uam doctor`. As the service sees, `silent`, `lease_ended`, `diverged` and `unknown`, accounts that the database has lost (both until `uam fleet accept`), `clock`, `no_lease`, `locked`",
+        "As the agent says, `conflict`: name or uid is somebody else's; `missing`: the account is gone; `refused`: a change failed, and is retried; `drift`: it differed, and was repaired (shown for a day); `finding`: as of `uam doctor`. As the service sees, `silent`, `lease_ended`, `diverged` and `unknown`, accounts that the database has lost (both until `uam fleet accept`), `clock`, `no_lease`, `locked`",
       ),
     ),
-    text: described("The uid 60007 belongs to bob", "What is wrong, as a sentence"),
+    text: described("The uid 60007 belongs to bob", "The problem, as a sentence"),
     since: timestamp,
   }),
   v.title("HostProblem"),
@@ -155,7 +155,7 @@ export const hosts = {
   "GET /hosts/:id": {
     operationId: "getHost",
     summary: "Read a host",
-    description: "With what is wrong with it, the oldest first.",
+    description: "With its problems, the oldest first.",
     who: operators,
     params: HostIdParams,
     answer: HostDetail,
@@ -163,7 +163,7 @@ export const hosts = {
   },
   "GET /hosts/:id/preview": {
     operationId: "previewHostGroup",
-    summary: "What adding a host to a group would open",
+    summary: "Preview adding a host to a group",
     description: "Changes nothing: the host joins by `PATCH /host-groups/{id}` with `add`.",
     who: operators,
     params: HostIdParams,

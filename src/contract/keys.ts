@@ -17,9 +17,7 @@ const fields = {
   bits: v.pipe(v.number(), v.integer(), v.examples([256])),
   fingerprint: described("SHA256:1B3UCMmezYP6HYhhuY+m0z7uZ8sRqIYhPHcUh9W9eKA", "As `ssh-keygen -l` prints it"),
   public_key: described(PUBLIC_KEY, "Type and key, without a comment"),
-  source_networks: networks(
-    `${KEY_NETWORKS}. Where the account's were narrowed since, only what both have in common counts`,
-  ),
+  source_networks: networks(`${KEY_NETWORKS}. If the account's were narrowed since, only networks in both count`),
   status: v.picklist(KEY_STATUSES),
   created_at: timestamp,
   revoked_at: v.nullable(timestamp),

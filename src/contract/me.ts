@@ -77,7 +77,7 @@ export const me = {
     operationId: "getOwnAccount",
     summary: "Read your own account, and how to connect to it",
     description:
-      "Where to connect with ssh, as a command and as texts for ~/.ssh/config and ~/.ssh/known_hosts; until when, whom to ask, and what became of a request for more time.",
+      "Where to connect with ssh, as a command and as texts for ~/.ssh/config and ~/.ssh/known_hosts; the end of access, the contact, and the state of a request for more time.",
     who: externalUsers,
     answer: OwnRecord,
   },
@@ -85,14 +85,14 @@ export const me = {
     operationId: "lockOwnAccount",
     summary: "Shut your own account: this was not me",
     description:
-      "As when an administrator disables it: no key opens it, and what runs in it ends. All your sessions with this service end as well, this one included. The administrators are mailed, and only they can enable it again. Expired accounts stay expired, and will be disabled when they are extended.",
+      "As when an administrator disables it: no key opens it, and its processes end. All your sessions with this service end as well, this one included. The administrators are mailed, and only they can enable it again. Expired accounts stay expired, and will be disabled when they are extended.",
     who: externalUsers,
     answer: Locked,
     success: COOKIE_SET,
     refusals: {
       404: true,
       409: "Final: disabled already, or being deleted",
-      500: "The host could not do all of it. The message says what holds; what is left is tried again until it is done. Your sessions have ended all the same",
+      500: "The host could not do all of it. The message says what holds; the rest is retried until it is done. Your sessions have ended all the same",
     },
   },
 } as const satisfies Routes;

@@ -25,7 +25,7 @@ const PasskeyCreation = v.pipe(
   v.object({
     rp: v.object({ id: described("uam.example.org"), name: described("User access, login.example.org") }),
     user: v.object({
-      id: described("c29tZSBieXRlcw", "What authenticators know the administrator by"),
+      id: described("c29tZSBieXRlcw", "The authenticators' handle for the administrator"),
       name: described("root-admin"),
       displayName: described("root-admin"),
     }),
@@ -57,12 +57,12 @@ const NewPasskey = v.pipe(
       v.object({
         ...credential,
         response: v.object({
-          clientDataJSON: binary("What the browser says it was made for"),
-          attestationObject: binary("The new passkey's public key, and what the authenticator says"),
+          clientDataJSON: binary("The browser's statement of the purpose"),
+          attestationObject: binary("The new passkey's public key, and the authenticator's statement"),
           transports: v.optional(listOf(transport, MOST_TRANSPORTS)),
         }),
       }),
-      v.description("What `navigator.credentials.create()` answered, by its `toJSON()`; further members are ignored"),
+      v.description("The answer of `navigator.credentials.create()`, by its `toJSON()`; further members are ignored"),
     ),
   }),
   v.title("NewPasskey"),
@@ -101,9 +101,9 @@ const WaysToConfirm = v.pipe(
 export const passkeys = {
   "GET /auth/passkey/challenge": {
     operationId: "getPasskeyChallenge",
-    summary: "Get what a browser is asked for a login with a passkey",
+    summary: "Get the browser's options for a login with a passkey",
     description:
-      "For any passkey of this host that the browser has; the answer says nothing about who has one. Nothing is stored.",
+      "For any passkey of this host that the browser has; the answer does not reveal who has one. Nothing is stored.",
     who: anyoneWithin("passkey"),
     answer: PasskeyRequest,
     refusals: { 409: NO_PASSKEYS_HERE },
@@ -112,7 +112,7 @@ export const passkeys = {
     operationId: "loginWithPasskey",
     summary: "Log in as an administrator with a passkey alone",
     description:
-      "The answer to `GET /auth/passkey/challenge`, by an authenticator that verified its user. Whatever is wrong, the refusal is the same. Replaces the session of the request, if any.",
+      "The answer to `GET /auth/passkey/challenge`, by an authenticator that verified its user. The refusal is the same for every fault. Replaces the session of the request, if any.",
     who: anyoneWithin("login"),
     body: PasskeyLogin,
     answer: PrincipalRecord,
@@ -128,15 +128,15 @@ export const passkeys = {
   },
   "GET /auth/passkeys/challenge": {
     operationId: "getConfirmationChallenge",
-    summary: "Get what one who is logged in may confirm with, and what a browser is asked for a passkey",
-    description: "For what asks for a confirmation; the challenge is valid in this session only.",
+    summary: "Get the caller's ways to confirm, with the browser's options for a passkey",
+    description: "For requests that need a confirmation; the challenge is valid in this session only.",
     who: adminsSettingUp,
     answer: WaysToConfirm,
     refusals: { 409: NO_PASSKEYS_HERE },
   },
   "POST /auth/passkeys/begin": {
     operationId: "beginPasskey",
-    summary: "Get what a browser is asked to make a passkey",
+    summary: "Get the browser's options to make a passkey",
     description: `${CONFIRMED} Nothing is stored until the passkey is sent.`,
     who: adminsSettingUp,
     body: Confirmation,
@@ -147,7 +147,7 @@ export const passkeys = {
     operationId: "addPasskey",
     summary: "Add a passkey",
     description:
-      "The browser's answer to `POST /auth/passkeys/begin`, in the same session. Its owner is mailed. From then on a password alone does not log in any more.",
+      "The browser's answer to `POST /auth/passkeys/begin`, in the same session. Its owner is mailed. From then on a password alone no longer logs in.",
     who: adminsSettingUp,
     body: NewPasskey,
     status: 201,

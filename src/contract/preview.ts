@@ -10,7 +10,7 @@ export const PreviewQuery = v.object({
     v.pipe(
       v.picklist(["true", "false"]),
       v.description(
-        "`true`: say what the request would do, and do nothing. It is not recorded, and refused as the request itself would be",
+        "`true`: answer with the effect of the request, without doing anything. It is not recorded, and is refused as the request itself would be",
       ),
     ),
   ),
@@ -22,7 +22,7 @@ export const told = {
   effects: v.pipe(v.array(described("alice can no longer log in.")), v.description("Short sentences for a person")),
   host: v.pipe(
     v.array(described("would run: /usr/sbin/usermod -e 1 -- ext_alice")),
-    v.description("What would change on the host, as a dry run logs it; no format to rely on"),
+    v.description("The changes on the host, as a dry run logs them; the format may change"),
   ),
 };
 
@@ -43,7 +43,7 @@ export const SettingPreview = v.pipe(
     at: v.pipe(timestamp, v.description("When it would take effect")),
     deletes: v.pipe(
       v.object({ users: count(3), audit_records: count(1204) }),
-      v.description("What will be old enough by then to be deleted, and would not be with the value in force"),
+      v.description("Deletions at that time that the value in force would not cause"),
     ),
   }),
   v.title("SettingPreview"),

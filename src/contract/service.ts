@@ -7,11 +7,11 @@ const ConsoleConfig = v.pipe(
     version: described("1.0.0"),
     captcha: v.pipe(
       v.picklist(["image", "proof", "both", "off"]),
-      v.description("What asking for a one-time code needs: see `UAM_CAPTCHA`"),
+      v.description("The proof needed to ask for a one-time code: see `UAM_CAPTCHA`"),
     ),
     contact: described("help@example.org", "Whom to ask: an address or a sentence; empty where nobody is named"),
     sso: v.pipe(
-      v.nullable(v.object({ name: described("Example Corp", "What people call it") })),
+      v.nullable(v.object({ name: described("Example Corp", "Its name for people") })),
       v.description("Only where administrators may log in by single sign-on"),
     ),
     setup: v.pipe(
@@ -70,7 +70,7 @@ export const service = {
   },
   "GET /console/config": {
     operationId: "getConsoleConfig",
-    summary: "What the console has to know before a login",
+    summary: "Get the settings that the console needs before a login",
     description: "Nothing in it is secret.",
     who: anyone,
     answer: ConsoleConfig,

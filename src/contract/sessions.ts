@@ -45,7 +45,7 @@ export const sessions = {
     operationId: "listUserSessions",
     summary: "List a user's open SSH logins",
     description:
-      "Oldest first, and not paged. As the kernel and sshd's own log have it: nothing that the user could write counts. One connection is one session, whatever runs in it.",
+      "Oldest first, and not paged. As the kernel and sshd's own log have it: text that the user could write does not count. One connection is one session, with everything that runs in it.",
     who: operators,
     params: IdParams,
     answer: listed(SessionRecord),
@@ -65,7 +65,7 @@ export const sessions = {
     operationId: "endUserSession",
     summary: "End one SSH login",
     description:
-      "Ends the connection and what runs in it, and no other. The user can log in again: to prevent that, revoke the key or disable the user.",
+      "Ends the connection and everything that runs in it, and no other. The user can log in again: to prevent that, revoke the key or disable the user.",
     who: operators,
     params: UserSessionParams,
     answer: statusOf("ended"),

@@ -34,7 +34,7 @@ export const sso = {
   },
   "GET /auth/oidc/callback": {
     operationId: "finishSso",
-    summary: "What the provider sends the browser back to",
+    summary: "The provider sends the browser back here",
     description:
       "Opens the session, and leads to the console's login page, which says what went wrong or goes on to the page that was asked for.",
     who: anyone,

@@ -18,7 +18,7 @@ const fields = {
   id,
   name: described("nightly report"),
   role: v.pipe(role, v.description("At each request the lesser of this and its owner's role counts")),
-  prefix: described("uam_01234567", "What the token begins with, to tell it by"),
+  prefix: described("uam_01234567", "The beginning of the token, to recognise it by"),
   owner: described("root-admin", "The administrator for whom it acts"),
   made_by: v.pipe(v.nullable(id), v.description("The token that made it, with which it ends; null where a person did")),
   networks: v.pipe(v.array(described(network)), v.description("From where it may be used; none means from anywhere")),
@@ -39,7 +39,7 @@ export const MadeToken = v.pipe(
 
 export const NewToken = v.pipe(
   v.object({
-    name: text("nightly report", "What it is for; records name it as the actor", {
+    name: text("nightly report", "Its purpose; records name it as the actor", {
       minLength: 1,
       maxLength: MAX_TOKEN_NAME,
     }),

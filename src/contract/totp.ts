@@ -56,7 +56,7 @@ export const totp = {
     operationId: "addAuthenticatorApp",
     summary: "Set up an authenticator app",
     description:
-      "The first code that it shows confirms the secret. Its owner is mailed. From then on a password alone does not log in any more.",
+      "The first code that it shows confirms the secret. Its owner is mailed. From then on a password alone no longer logs in.",
     who: adminsSettingUp,
     body: NewApp,
     status: 201,

@@ -103,7 +103,7 @@ export const users = {
     operationId: "listUsers",
     summary: "List external users",
     description:
-      "Newest first, unless `sort` says otherwise. All given filters must match. `q` is searched for as it stands: no character of it is a wildcard.",
+      "Newest first, unless `sort` says otherwise. All given filters must match. `q` is searched for literally: no character is a wildcard.",
     who: operators,
     query: UserQuery,
     answer: pageOf(UserRecord),
@@ -193,7 +193,7 @@ export const users = {
   "DELETE /users/:id": {
     operationId: "deleteUser",
     summary: "Delete a user, the host account, the home directory and the keys",
-    description: "The audit records are kept. If the host account is already gone, only what is stored is deleted.",
+    description: "The audit records are kept. If the host account is already gone, only the stored data is deleted.",
     who: operators,
     params: IdParams,
     query: PreviewQuery,

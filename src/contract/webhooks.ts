@@ -127,7 +127,7 @@ export const webhooks = {
   "PATCH /webhooks/:id": {
     operationId: "updateWebhook",
     summary: "Change a webhook, or switch it on or off",
-    description: `Switched on, it goes on where it had got to, at once. What is left out stays; an empty list of actions means all. Switching it off, or giving it another address, waits for what is just being delivered, as deleting it does. With \`url\`: ${CONFIRMED} A token needs none of that.`,
+    description: `Switched on, it continues from its position at once. Absent fields stay; an empty list of actions means all. Switching it off, or giving it another address, waits for a delivery under way, as deleting it does. With \`url\`: ${CONFIRMED} A token needs none of that.`,
     who: owners,
     params: IdParams,
     body: WebhookChanges,
@@ -138,7 +138,7 @@ export const webhooks = {
     operationId: "deleteWebhook",
     summary: "Delete a webhook, with its log of deliveries",
     description:
-      "Once this is answered, nothing more is sent to it: what is just being delivered is waited for, 15 seconds at most.",
+      "Once this is answered, nothing more is sent to it: it waits for a delivery under way, 15 seconds at most.",
     who: owners,
     params: IdParams,
     answer: statusOf("deleted"),
@@ -147,7 +147,7 @@ export const webhooks = {
   "POST /webhooks/:id/ping": {
     operationId: "pingWebhook",
     summary: "Ask a webhook whether it answers",
-    description: "Also one that is switched off. The answer says what became of it, after ten seconds at most.",
+    description: "Also one that is switched off. The answer has the outcome, after ten seconds at most.",
     who: owners,
     params: IdParams,
     answer: DeliveryRecord,
@@ -166,7 +166,7 @@ export const webhooks = {
   "POST /webhooks/:id/deliveries/:deliveryId/redeliver": {
     operationId: "redeliver",
     summary: "Deliver something once more",
-    description: "At once, under the same webhook-id, whatever else the webhook waits for.",
+    description: "At once, under the same webhook-id, even if the webhook is waiting to retry.",
     who: owners,
     params: DeliveryParams,
     answer: DeliveryRecord,
