@@ -28,7 +28,7 @@ const POOL: EngineFault = {
   remedy: "connect to PostgreSQL itself, or let the pool keep one for each session (pgbouncer: pool_mode = session)",
 };
 const DEAF: EngineFault = {
-  finding: "What one connection notifies does not reach another that listens, as behind a pool of transactions",
+  finding: "Notifications of one connection do not reach another that listens, as behind a pool of transactions",
   remedy: "use PostgreSQL itself, without a pool in between",
 };
 const NO_LOCKS: EngineFault = {

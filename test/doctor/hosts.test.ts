@@ -23,7 +23,7 @@ describe("checkHosts()", () => {
     await insertHost(app, "web2", { version: "0.0.1", leaseMs: 0 });
     expect(await found()).toEqual([
       "ok: 2 hosts heard of",
-      "note: web2: It has no lease: cut off from the service, it stays open for ever",
+      "note: web2: It has no lease: cut off from the service, it stays open indefinitely",
       `note: 1 host with an agent older than this service (${VERSION}): web2`,
     ]);
     await insertHost(app, "web3", { version: "latest", lastSeenAt: seen, divergedAt: seen });

@@ -97,7 +97,7 @@ testSlow("the program refuses such a database with a sentence, before it changes
 describeSlowIf(hasPgbouncer)("engineFaults() before pgbouncer", () => {
   const POOL = "Between the service and PostgreSQL is a pool that gives each transaction another connection";
 
-  const DEAF = "What one connection notifies does not reach another that listens, as behind a pool of transactions";
+  const DEAF = "Notifications of one connection do not reach another that listens, as behind a pool of transactions";
 
   test.each([5, 2, 1])("knows a pool of transactions with %d connections", async (size) => {
     const bouncer = await startPgbouncer(primary, { mode: "transaction", size });

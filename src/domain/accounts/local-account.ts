@@ -77,7 +77,7 @@ export async function removeLocalAccount(
     const closed = await finishLeaving(op, user, noted);
     // That it was taken is on record already.
     if (closed.owed.length === 0) return op.record({ unneeded: true });
-    op.refuse(owedSentence(`${user.username} has no account on this host any more`, closed));
+    op.refuse(owedSentence(`${user.username} no longer has an account on this host`, closed));
   });
 }
 

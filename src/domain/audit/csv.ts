@@ -85,7 +85,7 @@ function toStream(context: Context, { first, read, place, patience }: Source): R
     end();
     context.log.error("an audit export broke off", { requestId: context.requestId, error });
     // The runtime prints this error, so it must not hold the database's words.
-    controller.error(new UamError("internal", "The audit export broke off; the log says why"));
+    controller.error(new UamError("internal", "The audit export was interrupted; the log says why"));
   };
   const watchReader = (controller: ReadableStreamDefaultController<Uint8Array>) => {
     clearTimeout(watch);

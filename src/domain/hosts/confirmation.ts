@@ -43,7 +43,7 @@ export async function awaitHosts(services: Services, userId: number): Promise<Co
     return await wait(services, userId);
   } catch (error) {
     // The change is made even if the hosts' answers cannot be read.
-    services.log.error("what the hosts made of a change is not known yet", { userId, error });
+    services.log.error("the hosts' answers to a change cannot be read yet", { userId, error });
     return undefined;
   }
 }

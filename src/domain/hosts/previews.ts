@@ -98,9 +98,7 @@ export async function previewGroup(context: Context, ref: Ref, changes: GroupCha
     ...added.flatMap((host) => openedSentences(host, opening.get(host.id))),
     ...removed.map((host) => removedSentence(host, removing.get(host.id) ?? 0)),
     ...(leaseMs === group.leaseMs ? [] : [leaseSentence(name, leaseMs)]),
-    ...(changes.isDefault === true
-      ? [`New users get the group ${name}. Those who are there keep what they have.`]
-      : []),
+    ...(changes.isDefault === true ? [`New users get the group ${name}. Existing users keep their hosts.`] : []),
   ];
   return {
     effects: effects.length === 0 ? [`The group ${name} stays as it is.`] : effects,
@@ -211,7 +209,7 @@ function openedSentences({ name }: HostRow, opening: Opening = { opened: 0, shut
     ...(shut === 0
       ? []
       : [
-          `${counted(shut, "account")} of users who are disabled or expired ${shut === 1 ? "is" : "are"} made on ${name}, shut.`,
+          `${counted(shut, "account")} of disabled or expired users ${shut === 1 ? "is" : "are"} made on ${name}, shut.`,
         ]),
   ];
 }
@@ -224,7 +222,7 @@ function removedSentence({ name }: HostRow, removed: number): string {
 function leaseSentence(name: string, leaseMs: number | null): string {
   if (leaseMs === null) return `The group ${name} has no lease of its own.`;
   if (leaseMs === 0)
-    return `Hosts of the group ${name} without a shorter lease stay open without the service for ever.`;
+    return `Hosts of the group ${name} without a shorter lease stay open without the service indefinitely.`;
   return `Hosts of the group ${name} stay open without the service for at most ${formatLease(leaseMs)}, unless they have a lease of their own.`;
 }
 

@@ -85,7 +85,7 @@ export function conditionsOf(host: HostRow, lease: number, sight: Sight): readon
     else note("finding", by, seen);
   }
   if (lease === 0)
-    note("no_lease", "It has no lease: cut off from the service, it stays open for ever", host.enrolledAt);
+    note("no_lease", "It has no lease: cut off from the service, it stays open indefinitely", host.enrolledAt);
   if (host.status === "locked") note("locked", "It is locked: nobody can log in there", seen);
   return found;
 }

@@ -157,8 +157,8 @@ async function planRetirement(
 }
 
 function stays({ leaseUntil }: HostRow, lease: number | undefined): string {
-  if (lease === 0) return "stays open for ever, because it has no lease";
-  if (leaseUntil !== null && isForever(leaseUntil)) return "stays open for ever, because it once had no lease";
+  if (lease === 0) return "stays open indefinitely, because it has no lease";
+  if (leaseUntil !== null && isForever(leaseUntil)) return "stays open indefinitely, because it once had no lease";
   return leaseUntil === null ? "was never open" : `may stay open until ${formatTimestamp(leaseUntil)}`;
 }
 

@@ -161,11 +161,9 @@ async function takeKey(op: ClosingOperation, { user, keys, owed, key, note }: Re
   );
   const [problem] = taken.owed;
   if (problem !== undefined) {
-    const reason = `what the revoked key ${key.fingerprint} had opened could not be ended`;
+    const reason = `the sessions of the revoked key ${key.fingerprint} could not be ended`;
     await shutInstead(op, user, { reason, shut });
-    op.refuse(
-      `The key is revoked, but what it had opened could not be ended, so ${user.username} was disabled: ${problem}`,
-    );
+    op.refuse(`The key is revoked, but its sessions could not be ended, so ${user.username} was disabled: ${problem}`);
   }
   return { ...key, status: "revoked", revokedAt };
 }

@@ -163,7 +163,7 @@ async function recordCutShort(services: Services, found: readonly Drift[]): Prom
       op.about({ detail: { username: user.username } });
       await recordRepair(op, user, {
         kinds,
-        found: "an earlier repair was cut short before it was recorded, and nothing differs any more",
+        found: "an earlier repair was cut short before it was recorded, and nothing differs now",
       });
     }).catch((error: unknown) => {
       services.log.error("a repair that was cut short could not be recorded", { userId, error });

@@ -64,7 +64,7 @@ export function adminAddressSet(site: Site, { username, at, by }: AddressChange)
   return letter(`Mail for ${line(username)} of ${site.host} comes here now`, [
     hello(username),
     paragraph(
-      `This is now the address of the administrator ${line(username)} of ${site.host}. Links to set the password, and what administrators are told, come here.`,
+      `This is now the address of the administrator ${line(username)} of ${site.host}. Links to set the password, and notices to administrators, come here.`,
     ),
     fact("When", date(at)),
     fact("Changed by", by),

@@ -32,7 +32,7 @@ export function historyDiverged(site: Site, { name }: NamedHost): Letter {
       `The agent on ${line(name)} has applied records that the audit log does not have: the database was set back, as by restoring a backup or by a failover that lost the newest changes. Other hosts may find the same; this is the only mail about it.`,
     ),
     paragraph(
-      "These hosts shut what the present state shuts. They open nothing that was shut, and remove nothing that the present state does not know, until an administrator accepts the present state. Look through it first: what was disabled or revoked after that moment may be open in it. Accepting also has the accounts removed that it does not know; they are listed first.",
+      "These hosts shut every account that the current state shuts. They open no account that was shut, and remove no account that is missing in the current state, until an administrator accepts that state. Look through it first: accounts and keys that were disabled or revoked after that moment may be open in it. Accepting also removes the accounts that are missing in it; they are listed first.",
     ),
     code("uam fleet accept"),
   ]);
@@ -45,11 +45,11 @@ export function closedAccountDiffered(
 ): Letter {
   return letter(`${site.host}: the closed account ${line(account)} was changed on ${line(host)}`, [
     paragraph(
-      `The account ${line(account)} is to be shut, but on ${line(host)} it was not as it has to be. Somebody with access to that host may have opened it. The agent repairs what it finds.`,
+      `The account ${line(account)} should be shut, but on ${line(host)} it was not as it should be. Somebody with access to that host may have opened it. The agent repairs what it finds.`,
     ),
     fact("Host", host),
     fact("Account", account),
     fact("Found", found),
-    paragraph("What was found is in the audit log, under host.drift."),
+    paragraph("The finding is in the audit log, under host.drift."),
   ]);
 }

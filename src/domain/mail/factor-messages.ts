@@ -21,7 +21,7 @@ export interface FactorChange {
 export function factorsAdded(site: Site, change: FactorChange): Letter {
   return letter(`A new way to log in to ${site.host} was added`, [
     hello(change.username),
-    paragraph(`From now on you can log in to the user access management of ${site.host} with what was added:`),
+    paragraph(`From now on you can also log in to the user access management of ${site.host} with:`),
     ...factsOf(change),
     paragraph("If it was not you, remove it at once and change your password; then tell whoever runs the service."),
     ...yourLogin(site),
@@ -33,7 +33,7 @@ export function factorsAdded(site: Site, change: FactorChange): Letter {
 export function factorsRemoved(site: Site, change: FactorChange): Letter {
   return letter(`A way to log in to ${site.host} was removed`, [
     hello(change.username),
-    paragraph(`You can no longer log in to the user access management of ${site.host} with what was removed:`),
+    paragraph(`You can no longer log in to the user access management of ${site.host} with:`),
     ...factsOf(change),
     paragraph("If it was not you, change your password at once, and tell whoever runs the service."),
     ...yourLogin(site),

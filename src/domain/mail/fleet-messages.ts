@@ -19,7 +19,7 @@ const NAMED = 30;
 export function hostsSilent(site: Site, hosts: readonly MailedHost[]): Letter {
   return letter(`${site.host}: ${subjectOf(hosts, "has", "have")} not been heard of`, [
     paragraph(
-      `${hosts.length === 1 ? "This host has" : "These hosts have"} not been heard of for a while. What is changed meanwhile does not reach ${hosts.length === 1 ? "it" : "them"}; when the lease ends, nobody can log in there any more until the agent is back.`,
+      `${hosts.length === 1 ? "This host has" : "These hosts have"} not been heard of for a while. Changes made meanwhile do not reach ${hosts.length === 1 ? "it" : "them"}; when the lease ends, nobody can log in there until the agent is back.`,
     ),
     ...listed(
       hosts,
@@ -47,7 +47,7 @@ export function hostsShut(site: Site, hosts: readonly MailedHost[]): Letter {
 /** Hosts are back that a mail reported as silent. */
 export function hostsBack(site: Site, hosts: readonly MailedHost[]): Letter {
   return letter(`${site.host}: ${subjectOf(hosts, "is", "are")} back`, [
-    paragraph("The service hears of them again, and what was changed meanwhile is applied."),
+    paragraph("The service hears from them again, and the changes made meanwhile are applied."),
     ...listed(hosts, ({ lastSeenAt }) => seen(lastSeenAt)),
   ]);
 }
@@ -72,7 +72,7 @@ function whatToDo(): readonly Block[] {
   return [
     paragraph("Look there whether the agent runs and reaches the service:"),
     code("uam agent status"),
-    paragraph("What is wrong with hosts, on the service's host:"),
+    paragraph("To list the problems of hosts, on the service's host:"),
     code("uam host list"),
   ];
 }

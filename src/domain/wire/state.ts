@@ -111,7 +111,9 @@ export function createStates(services: Services): States {
       for (const one of await known.read([...users])) states.set(one.user, one);
     } catch (error) {
       // The change is known all the same: each waiting request reads it by itself.
-      services.log.error("what changed cannot be read for the hosts that wait; each reads it by itself", { error });
+      services.log.error("the changes cannot be read for the waiting hosts; each request reads them by itself", {
+        error,
+      });
       for (const host of concerned) waiters.get(host)?.end({ kind: "again" });
       return;
     }
@@ -204,7 +206,7 @@ export function createStates(services: Services): States {
     // without learning, in the same answer, what replaced it.
     if (request.wait === 0 || host.recordedLocks.length > 0) await follower.look();
     const place = parseCursor(since);
-    if (place === undefined) throw new UamError("invalid", "since is no cursor of this service");
+    if (place === undefined) throw new UamError("invalid", "since is not a cursor of this service");
     if (!(await isOurs(place))) {
       await noteDivergence(services, host);
       return await whole({ ...host, diverged: true });

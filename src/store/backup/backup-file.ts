@@ -118,7 +118,7 @@ function unreadable(path: string, cause: unknown): UamError {
 
 /** In sudo mode the service's user writes the file, which root's own directories keep out. */
 function unwritable(directory: string, cause: unknown): UamError {
-  const sentence = `${directory} cannot be written to by the user whom this runs as: ${reasonOf(cause)}`;
+  const sentence = `${directory} cannot be written to by the user that this runs as: ${reasonOf(cause)}`;
   return new UamError("conflict", sentence, { cause });
 }
 

@@ -217,7 +217,7 @@ describe("exportAudit()", () => {
       const reader = (await exportAudit(app.system, range, places, 1500)).getReader();
       for (let block = 0; block < blocks; block++) expect((await reader.read()).done).toBe(false);
       await until(() => isFree(places));
-      await expect(reader.read()).rejects.toThrow("The audit export broke off");
+      await expect(reader.read()).rejects.toThrow("The audit export was interrupted");
     }
   });
 

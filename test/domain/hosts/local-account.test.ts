@@ -87,7 +87,7 @@ describe("setUserHosts()", () => {
 
   test("owes what the host cannot do, and goes on with it; nothing opens the account meanwhile", async () => {
     host.failing.add("removeAccount");
-    await expect(setUserHosts(system, user.id, AWAY)).rejects.toThrow("has no account on this host any more");
+    await expect(setUserHosts(system, user.id, AWAY)).rejects.toThrow("no longer has an account on this host");
     expect(await grantsOf(app.db, user.id)).toEqual(AWAY);
     expect(await owed()).toEqual([[user.id, "leave"]]);
     expect(await app.lastAudit("user.grant")).toMatchObject({ result: "failed" });

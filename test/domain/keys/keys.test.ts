@@ -259,7 +259,7 @@ describe("revokeKey()", () => {
     app.host.failing.add("endProcesses");
     const answer = await me.call("DELETE", `/me/keys/${key.body.data.id}`);
     expect(answer.status).toBe(500);
-    expect(answer.body.error).toMatch(/^The key is revoked, but what it had opened could not be ended, so key-owner-/);
+    expect(answer.body.error).toMatch(/^The key is revoked, but its sessions could not be ended, so key-owner-/);
     expect(app.host.accounts.get(`ext_key-owner-${count}`)).toMatchObject({ open: false, file: [] });
     expect((await me.call("GET", "/me/keys")).body.data.items).toHaveLength(0);
     const admin = await app.admin();

@@ -146,7 +146,7 @@ describe.each([...ROUTES, ...FACTORS])("%s", (route, action, ask) => {
     const mails = (await app.mails()).length;
     const answer = await ask(self, {});
     expect(reasonOf(answer)).toBe("400 request.invalid");
-    expect(answer.body.error).toBe("Confirm that it is you: send either password, your present one, or passkey");
+    expect(answer.body.error).toBe("Confirm that it is you: send either password, your current one, or passkey");
     expect(await app.lastAudit(action)).toMatchObject({ result: "failed", actor: self.username });
     expect(await app.mails()).toHaveLength(mails);
   });

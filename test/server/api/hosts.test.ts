@@ -206,7 +206,7 @@ describe("groups", () => {
       ...{ preview: true, host: [], accounts: { opened: 1, shut: 1, removed: 0 } },
       effects: [
         `1 account opens on ${host.name}.`,
-        `1 account of users who are disabled or expired is made on ${host.name}, shut.`,
+        `1 account of disabled or expired users is made on ${host.name}, shut.`,
       ],
     });
     const records = (await app.auditRows()).length;

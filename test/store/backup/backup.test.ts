@@ -455,7 +455,7 @@ describe("writeFileWhole()", () => {
     // Below a file, as in a directory that may not be looked into, there is nothing to be found out.
     await expect(writeFileWhole(join(path, "x"), false, async () => {})).rejects.toMatchObject({
       code: "conflict",
-      message: expect.stringMatching(/\/whole cannot be written to by the user whom this runs as: ENOTDIR/),
+      message: expect.stringMatching(/\/whole cannot be written to by the user that this runs as: ENOTDIR/),
     });
     expect(readdirSync(directory).filter((name) => name.endsWith(".part"))).toEqual([]);
   });

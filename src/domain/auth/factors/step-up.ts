@@ -110,12 +110,12 @@ async function requireJustLoggedIn({ tx, context }: Operation, { token }: OwnSes
     .from(sessions)
     .where(eq(sessions.tokenHash, hashToken(token)));
   if (login?.way === "oidc" && login.at > shift(context.clock.now(), -RECENT)) return;
-  const sentence = "Log in at the provider again: what you ask for needs a login there within the last 5 minutes";
+  const sentence = "Log in at the provider again: this request needs a login there within the last 5 minutes";
   throw new UamError("forbidden", sentence, { reason: "login.not_recent" });
 }
 
 function unconfirmed(): UamError {
-  return new UamError("invalid", "Confirm that it is you: send either password, your present one, or passkey");
+  return new UamError("invalid", "Confirm that it is you: send either password, your current one, or passkey");
 }
 
 async function checkOwn(context: Context, session: OwnSession, answer: PasskeyAnswer): Promise<CheckedPasskey> {

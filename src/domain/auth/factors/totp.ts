@@ -199,7 +199,7 @@ function limitOf({ policy }: Context): AttemptLimit {
   return { kind: "totp", most, period, longest: Math.max(period, DAY), what: "Too many wrong codes" };
 }
 
-const WRONG_HERE = "The code is not the app's present one; look whether the clocks of phone and host are right";
+const WRONG_HERE = "The code is not the app's current one; check the clocks of phone and host";
 
 function alreadyAdded(): UamError {
   return new UamError("conflict", "An authenticator app is set up already; remove it first", { reason: "totp.taken" });
