@@ -25,7 +25,7 @@ export async function shutAccount(parts: HostParts, account: AccountRef): Promis
   return closingOf(await shut(parts, requireOurs(parts, account)));
 }
 
-/** What shutting an account achieved, and what is owed, grouped by subject. */
+/** The results of shutting an account, and the outstanding work, grouped by subject. */
 export interface Shutting {
   readonly refused: boolean;
   readonly date: readonly string[];
@@ -52,7 +52,7 @@ export async function shut(parts: HostParts, owner: PasswdEntry): Promise<Shutti
   await tryAll(parts, plan.first);
   await copyJobs(parts, owner);
   let clearing = await tryAll(parts, clear);
-  // What the account did until now, such as using up all processes, may have been the reason.
+  // The account's own processes may have caused the failure, for example by using up all processes.
   if (refusing.length > 0) refusing = await tryAll(parts, plan.refuse);
   if (clearing.length > 0) clearing = await tryAll(parts, changesOf(clearing));
   const running = sentencesOf(await tryAll(parts, plan.end));
@@ -100,7 +100,7 @@ export async function takeKey(parts: HostParts, account: Account, fingerprint: s
   return { rewritten: true, owed, ...(ended.jobs && { jobs: ended.jobs }) };
 }
 
-/** What failed, and what became of scheduled jobs; undefined if there were none. */
+/** The failures, and the outcome for scheduled jobs; undefined if there were none. */
 type Ended = { readonly failures: readonly Failure[]; readonly jobs: JobsGone | undefined };
 
 /**
@@ -120,7 +120,7 @@ export async function endSessions(parts: HostParts, account: Account, fingerprin
   };
   if (!(await endUnproven())) return await endEverything(parts, account);
   const first = await removeJobs(parts, account);
-  // What a job started just before may itself have planted one.
+  // A job started just before may itself have scheduled one.
   const second = (await endUnproven()) ? await removeJobs(parts, account) : await endEverything(parts, account);
   return { ...second, jobs: first.jobs ?? second.jobs };
 }

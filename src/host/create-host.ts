@@ -60,7 +60,7 @@ export async function createHost(given: HostSettings, log: Log, machine: Machine
   }
 }
 
-/** What is read from sshd, which answers only root. */
+/** The settings read from sshd, which answers only root. */
 function askSshd(tools: HostSettings["tools"], run?: typeof runCommand): Pick<HostParts, "patterns" | "hostKeys"> {
   return { patterns: createKeyFilePatterns(tools, run), hostKeys: createHostKeys(tools, run) };
 }

@@ -8,10 +8,10 @@ import { deadKeyIn } from "./key-file/effective-keys.ts";
 import { keyFileOf } from "./key-file/key-path.ts";
 import type { HostParts } from "./parts.ts";
 
-/** What sshd reads unless it is told otherwise (sshd_config(5)): for a name that it does not answer for. */
+/** The files that sshd reads by default (sshd_config(5)): used for a name that it does not answer for. */
 const DEFAULT_FILES = [".ssh/authorized_keys", ".ssh/authorized_keys2"];
 
-/** See `Host.foreignKeys`. What cannot be looked at may let somebody in. */
+/** See `Host.foreignKeys`. A file that cannot be read may let somebody in. */
 export async function foreignKeys(parts: HostParts, account: AccountRef): Promise<readonly string[]> {
   requireRef(account);
   const table = parts.executor.view.accounts([account]);

@@ -1,4 +1,4 @@
-/** Set-uid and set-gid files on this host's own disks: what a deleted account left for others to start. */
+/** Set-uid and set-gid files on this host's own disks: programs that a deleted account left for others to start. */
 
 import { closeSync, lstatSync, openSync, readdirSync, readFileSync, type Stats } from "node:fs";
 import { setImmediate as breathe } from "node:timers/promises";
@@ -7,7 +7,7 @@ import { at, atBytes, errorCode, openDirectory, parseMounts } from "./walk.ts";
 
 export interface LeftProgram {
   readonly path: string;
-  /** Whose rights it gives. */
+  /** The account whose rights it gives. */
   readonly uid: number;
 }
 
@@ -27,7 +27,7 @@ export interface SearchBounds {
 }
 
 const BOUNDS: SearchBounds = { files: 2_000_000, milliseconds: 20_000, depth: 100, found: 20 };
-/** Whatever waits for a network or for somebody's program is not here: a look at it may never end. */
+/** File systems that wait for a network or for a user's program are left out: reading them may never end. */
 const LOCAL = new Set([
   "bcachefs",
   "btrfs",
@@ -63,7 +63,7 @@ interface Search {
 
 /**
  * Those whose owner or group `isGone` says it of, outside of `homes`: on file systems of this machine that heed such bits. No link is
- * followed, no mount passed, and no file opened. Bounded: what was not looked at is said.
+ * followed, no mount passed, and no file opened. Bounded: parts that were not searched are reported.
  */
 export async function findLeftPrograms(
   isGone: (id: number) => boolean,
@@ -170,7 +170,7 @@ function lstat(path: string | Buffer): Stats | undefined {
   return open(() => lstatSync(path));
 }
 
-/** What is gone by now, or may not be seen, is undefined. */
+/** Undefined for a file that has gone meanwhile, or may not be seen. */
 function open<T>(look: () => T): T | undefined {
   try {
     return look();

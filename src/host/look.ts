@@ -9,7 +9,7 @@ import { reconcileAccounts } from "./reconcile.ts";
 import { type HostSettings, requireLayout } from "./settings.ts";
 import { createKeyFilePatterns, detectExpiryFormat } from "./sshd/sshd.ts";
 
-/** What the rule pins: where the accounts of the service are. */
+/** The settings that the rule pins: where the accounts of the service are. */
 export type LookedAt = Pick<HostSettings, "markerGroup" | "homeBase" | "authorizedKeysFile">;
 
 /**

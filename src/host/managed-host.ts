@@ -142,7 +142,7 @@ async function createAccount(parts: HostParts, account: Account): Promise<void> 
     await applyInOrder(executor, planCreate(settings, account));
   }
   const owner = requireWhole(parts, account);
-  // What earlier accounts left does not prevent the creation.
+  // Leftovers of earlier accounts do not prevent the creation.
   await tryAll(parts, planEmptyTrash(settings, owner));
   const opening = planOpen({ ...account, open: true }, planKeys(settings, owner, ""), planOpenHome(settings, owner));
   await applyInOrder(executor, opening);

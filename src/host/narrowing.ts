@@ -22,7 +22,7 @@ export async function narrowKeys(parts: HostParts, account: Account): Promise<re
   const first = strange === undefined ? await rewrite(parts, account, owner) : [strange];
   const sessions = sentencesOf(await endFromOutside(parts, account));
   if (strange !== undefined || parts.settings.revokeEnds === "none") return [...first, ...sessions];
-  // What was ended may have changed the file just before.
+  // The processes just ended may have changed the file before they ended.
   return unique([...(await rewrite(parts, account, owner)), ...sessions]);
 }
 

@@ -1,4 +1,4 @@
-/** What all work on the host uses, and the first checks on an account. */
+/** The shared dependencies of all work on the host, and the first checks on an account. */
 
 import type { Account, AccountPresence, AccountRef, Host, HostKey } from "../protocol/host.ts";
 import { UamError } from "../shared/errors.ts";
@@ -23,7 +23,7 @@ export interface HostParts {
   readonly hostKeys: Host["hostKeys"];
 }
 
-/** What the account's file should hold; throws `internal` for a stored key that is damaged. */
+/** The wanted content of the account's file; throws `internal` for a stored key that is damaged. */
 export function textOf({ expiry, patterns }: HostParts, account: Account): string {
   if (!account.open) return "";
   const readable = account.keys.filter((key) => !isUnread(patterns, key));

@@ -1,4 +1,4 @@
-/** What work on the host would change, as sentences: a dry run whose log is kept. */
+/** Describes the changes that work on the host would make, as sentences: a dry run whose log is kept. */
 
 import type { Host } from "../protocol/host.ts";
 import { type LogFields, silentLog } from "../shared/log.ts";

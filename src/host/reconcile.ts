@@ -97,7 +97,7 @@ async function reconcileAccount(
     const differences = await differencesOf(parts, snapshot, account);
     const repairable = differences.filter(({ changes }) => changes !== undefined);
     if (checkOnly || repairable.length === 0) return differences.map((difference) => report(difference, false));
-    // The snapshot may be old by now: check again before anything is touched.
+    // The snapshot may be out of date: check again before anything is touched.
     const table = parts.executor.view.accounts([account]);
     const owner = table.passwd.get(account.name);
     if (presenceIn(table, account) !== "present" || owner === undefined) return [];

@@ -1,4 +1,4 @@
-/** What the host throws, named as the host's doing for those who ask through the API. */
+/** Errors that the host throws, attributed to the host for API clients. */
 
 import type { Host } from "../protocol/host.ts";
 import { DEFAULT_REASONS, UamError } from "../shared/errors.ts";

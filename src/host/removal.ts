@@ -32,7 +32,7 @@ async function removePresent(parts: HostParts, owner: PasswdEntry): Promise<Clos
   return { refused: true, owed: unique([...shutting.running, ...shutting.scheduled, ...left]) };
 }
 
-/** Without an entry the account can no longer log in; what it left is removed as the former account's. */
+/** Without an entry the account can no longer log in; its leftovers are removed as the former account's. */
 async function removeLeftovers(parts: HostParts, account: AccountRef): Promise<Closing> {
   const { settings, executor, log } = parts;
   let known = false;

@@ -93,7 +93,7 @@ export function setAside(base: string, path: readonly string[], uid: number): bo
   }
 }
 
-/** What is left in the trash of `base`. */
+/** The entries left in the trash of `base`. */
 export function trashOf(base: string): readonly string[] {
   let top: number | undefined;
   let trash: number | undefined;
@@ -109,13 +109,13 @@ export function trashOf(base: string): readonly string[] {
   }
 }
 
-/** What was not deleted: what needs help, as sentences, and what merely takes long, as paths. */
+/** The entries not deleted: those that need help, as sentences, and those that merely take long, as paths. */
 export interface TrashLeft {
   readonly stuck: readonly string[];
   readonly slow: readonly string[];
 }
 
-/** Deletes what is in the trash of `base`, all of it or what that account left; what is left stays there for the next time. */
+/** Empties the trash of `base`, for all accounts or only that one; entries that cannot be deleted stay for the next time. */
 export async function emptyTrash(base: string, account?: string): Promise<TrashLeft> {
   return await emptyEach(base, ofAccount(trashOf(base), account), async (path) => {
     const result = await deleteTree(path);
@@ -153,7 +153,7 @@ export async function emptyEach(
       continue;
     }
     const result = await remove(path, name);
-    // -1: the time was up; what was deleted until then is gone.
+    // -1: the time was up; entries deleted until then are gone.
     if (result.exitCode === -1) slow.push(path);
     else if (result.exitCode !== 0) stuck.push(`${path} could not be removed completely: ${refusal(result)}`);
   }

@@ -20,7 +20,7 @@ export interface IdTexts {
 /** Where login.defs(5) is; of several the first. */
 const LOGIN_DEFS = ["/etc/login.defs", "/usr/etc/login.defs"] as const;
 
-/** What shadow-utils take where login.defs is silent. */
+/** The defaults of shadow-utils for settings that login.defs leaves out. */
 const DEFAULTS: Readonly<Record<string, number>> = {
   UID_MIN: 1000,
   UID_MAX: 60_000,
@@ -48,7 +48,7 @@ const FIXED: readonly ReservedIds[] = [
   { what: "what some programs cannot tell from a negative number", first: 2 ** 31, last: 2 ** 32 - 1 },
 ];
 
-/** What this host gives to others. */
+/** The ids that this host gives to others. */
 export function readReservedIds(): readonly ReservedIds[] {
   const loginDefs = LOGIN_DEFS.map(readIfThere).find((text) => text !== undefined) ?? "";
   return reservedIds({

@@ -15,10 +15,10 @@ export const JOBS_ASIDE = ".uam-";
 /** Where root keeps copies of the jobs that were removed from accounts; in every mode root's, so not in the service's own directory. */
 export const KEPT_JOBS_DIRECTORY = "/var/lib/uam-jobs";
 
-/** What ends with a revoked key: the sessions it opened, every process of the account, or nothing. */
+/** Which processes end when a key is revoked: the sessions it opened, all of the account's, or none. */
 export type RevokeEnds = "key" | "account" | "none";
 
-/** What the plans need to know about the host: values only, so that plans are pure. */
+/** The facts about the host that plans need: values only, so that plans are pure. */
 export interface Layout {
   /** Absolute; homes are `<homeBase>/<account name>`. */
   readonly homeBase: string;
@@ -29,7 +29,7 @@ export interface Layout {
   readonly markerGroup: string;
   /** As in sshd_config(5): `%u %h %U %%`; a relative path is relative to the home. */
   readonly authorizedKeysFile: string;
-  /** Homes stay their owners', also those of shut accounts: who works on this host cannot give them back. */
+  /** Homes stay their owners', also those of shut accounts: a process on this host may not be able to give them back. */
   readonly homesStay?: boolean;
 }
 

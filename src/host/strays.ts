@@ -1,4 +1,4 @@
-/** What runs under a uid that no account has: a deleted account's program, which another account started. */
+/** Processes under a uid that no account has: a deleted account's program, started by another account. */
 
 import { readFileSync } from "node:fs";
 import type { AccountRef, Stray } from "../protocol/host.ts";

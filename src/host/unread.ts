@@ -1,4 +1,4 @@
-/** What reconciling says of the host's sshd: that it cannot be read, or that it cannot read a key. */
+/** Findings about the host's sshd while reconciling: that it cannot be read, or that it cannot read a key. */
 
 import type { Account, Drift } from "../protocol/host.ts";
 import { type HostParts, isUnread } from "./parts.ts";
@@ -10,7 +10,7 @@ interface UnreadKey extends Pick<Drift, "kind" | "problem"> {
   readonly changes: undefined;
 }
 
-/** What prevents the whole host from being looked at. It is no account's: an administrator has to decide. */
+/** Faults that prevent the whole host from being checked. They belong to no account: an administrator has to decide. */
 export function unreadable(
   { settings }: HostParts,
   { problem }: ReadKeyFiles,

@@ -107,7 +107,7 @@ export function errorCode(error: unknown): string {
 
 /** One mount in this process's namespace. */
 export interface Mount {
-  /** For people, and for comparing with paths that are text; what is not UTF-8 in it becomes U+FFFD. */
+  /** For people, and for comparing with paths that are text; invalid UTF-8 becomes U+FFFD. */
   readonly path: string;
   /** The exact bytes, as system calls need them. */
   readonly bytes: Buffer;
@@ -116,7 +116,7 @@ export interface Mount {
   readonly options: string;
 }
 
-/** What a look at a file starts from. */
+/** The starting point of a look at a file. */
 export interface Ground {
   readonly mounts: readonly Mount[];
   /** Without them, each look opens its own. */
@@ -130,7 +130,7 @@ export function readMounts(): readonly Mount[] {
   return last.mounts;
 }
 
-/** What was read last: it is asked for again and again, and seldom changes. */
+/** The mounts that were read last: they are asked for again and again, and seldom change. */
 let last: { readonly content: Buffer; readonly mounts: readonly Mount[] } = { content: Buffer.alloc(0), mounts: [] };
 let buffer = Buffer.alloc(16_384);
 

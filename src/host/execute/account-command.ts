@@ -38,7 +38,7 @@ function isLocked(result: CommandResult): boolean {
   return result.exitCode !== 0 && LOCKED.test(result.stderr);
 }
 
-/** Who holds the lock of the account databases; shadow-utils take over only the lock of a process that is gone. */
+/** The process that holds the lock of the account databases; shadow-utils take over the lock only of a process that is gone. */
 async function describeLock(): Promise<string> {
   const seen = findLock();
   if (seen?.holder !== undefined)

@@ -10,7 +10,7 @@ const ENVIRONMENT = { LC_ALL: "C", PATH: DIRECTORIES.join(":"), TZ: "UTC" } as c
 const GRACE = 500;
 /** Milliseconds after SIGKILL that a command gets to end. */
 const UNKILLABLE = 2000;
-/** What is still on its way when a command has ended is over once nothing came so many times, as many milliseconds apart. */
+/** Output still in flight when a command has ended counts as complete after so many empty reads, so many milliseconds apart. */
 export const QUIET = { times: 5, pause: 50 } as const;
 const MAX_OUTPUT = 16 * 1024 * 1024;
 
@@ -55,7 +55,7 @@ export function runCommand(argv: readonly string[], timeout = 30_000): Promise<C
     };
     const kill = (): void => {
       child.kill("SIGKILL");
-      // A disk that does not answer keeps even what was killed; whoever waits for the next command must not wait for it.
+      // A disk that does not answer keeps even a killed process alive; a caller that waits for the next command must not wait for it.
       timer = setTimeout(settle, UNKILLABLE, -1);
     };
     // SIGTERM first: shadow-utils remove their lock files. A hostile owner may have stopped a command that runs as them.
@@ -68,7 +68,7 @@ export function runCommand(argv: readonly string[], timeout = 30_000): Promise<C
       reject(new UamError("internal", `Cannot run ${command}`, { cause }));
     });
     child.on("close", (code) => settle(code ?? -1));
-    // Not only "close": a process that the command left behind may keep its output open for ever.
+    // Not only "close": a process that the command left behind may keep its output open indefinitely.
     const settleOnceQuiet = (exitCode: number): void => {
       if (quiet++ === QUIET.times) settle(exitCode);
       else timer = setTimeout(settleOnceQuiet, QUIET.pause, exitCode);

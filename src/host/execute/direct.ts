@@ -46,7 +46,7 @@ import { runWhereSystemdIs } from "./where-systemd-is.ts";
 /** shadow-utils take one lock for the whole of /etc/passwd; hosts in one process share the wait for it. */
 export const oneAtATime = createMutex();
 
-/** What direct mode needs besides the log. */
+/** The dependencies of direct mode besides the log. */
 export interface DirectMeans {
   readonly kernel: Kernel;
   /** True for the uid of an account that the service created. */
@@ -90,7 +90,7 @@ export function createDirectExecutor(log: Log, means: DirectMeans): Executor {
   return executor;
 }
 
-/** What this process itself sees and ends, as root. */
+/** The processes that this process itself can see and end, as root. */
 export function createOwnSessions(means: Omit<DirectMeans, "isOurs">, log: Log): HostSessions {
   const { kernel, journal, loginLog } = means;
   return {
@@ -152,7 +152,7 @@ export function directEnder(kernel: Kernel, isOurs: (uid: number) => boolean): P
   const breakFuse = createFuseBreaker(isOurs);
   return {
     async sweep({ uid }, seen) {
-      // What logind put into the account's slice; where that cannot be killed, the sweep must suffice.
+      // Kills the processes that logind put into the account's slice; if the slice cannot be killed, the sweep must suffice.
       killGroup(`/user.slice/user-${uid}.slice`);
       const swept = kernel.killAllOf(uid);
       killProcesses(processesOf(seen, uid), kernel);

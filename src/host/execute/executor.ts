@@ -1,4 +1,4 @@
-/** What carries out changes and inspects the host, and how a change reads in a log. */
+/** Carries out changes, inspects the host, and describes changes for a log. */
 
 import type { Account, AccountRef, LoginLog, SshSession } from "../../protocol/host.ts";
 import { publicMessage, UamError } from "../../shared/errors.ts";
@@ -65,11 +65,11 @@ export interface HostView {
   exists(path: string): boolean;
   processes(): readonly ListedProcess[];
   mounts(): readonly Mount[];
-  /** What keeps an authorized-keys file from being as `write-keys` leaves it, as a clause; undefined if nothing does. */
+  /** The fault that keeps an authorized-keys file from being as `write-keys` leaves it, as a clause; undefined if there is none. */
   keyFileDifference(file: KeyFile, text: string, ground: Ground): Promise<string | undefined>;
-  /** What sshd could read from the file. */
+  /** The text that sshd could read from the file. */
   keyFileText(file: KeyFile, ground: Ground): Promise<KeyFileText>;
-  /** What waits to be deleted in the trash of `base`. */
+  /** The entries that wait to be deleted in the trash of `base`. */
   trash(base: string): Promise<readonly string[]>;
   /** True if the name service switch (LDAP and the like included) knows the uid. */
   uidKnown(uid: number): Promise<boolean>;

@@ -11,7 +11,7 @@ import { runSudo } from "./sudo-run.ts";
 /** How many at a time: with 50 keys each a few megabytes. */
 const AT_ONCE = 500;
 
-/** What `Executor.suspects` does; where root does not answer, every account is a suspect. */
+/** Implements `Executor.suspects`; if root does not answer, every account is a suspect. */
 export async function suspectsByRoot(
   accounts: readonly Account[],
   { layout, program, log }: { readonly layout: Layout; readonly program: readonly string[]; readonly log: Log },

@@ -1,10 +1,10 @@
-/** What this host's sudo says: which program it is, what it refuses, and whom it lets run what. The one place that knows its words. */
+/** Reads the messages of this host's sudo: its implementation, its refusals and its rules. The one place that knows the wording. */
 
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { findCommand } from "./command.ts";
 
-/** What is wrong, and what to do about it. */
+/** The fault, and the way to fix it. */
 export interface SudoFault {
   readonly finding: string;
   readonly remedy: string;
@@ -28,7 +28,7 @@ export function isRefusal(stderr: string): boolean {
   return REFUSED.test(stderr);
 }
 
-/** A refusal as a sentence: what was refused, why if that is known, and what to do. Pure. */
+/** A refusal as a sentence: the refused command, the reason if known, and the way to fix it. Pure. */
 export function describeRefusal(
   argv: readonly string[],
   { finding, remedy }: { readonly finding?: string; readonly remedy: string },

@@ -63,7 +63,7 @@ export interface Example {
   readonly place: string;
 }
 
-/** What the commands depend on besides. */
+/** The other inputs of the commands. */
 export interface SudoMeans {
   /** How this program is run. */
   readonly program: readonly string[];

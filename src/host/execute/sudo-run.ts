@@ -8,7 +8,7 @@ import { describeRefusal, findSudoFault, isRefusal } from "./sudo-program.ts";
 
 const ENVIRONMENT = { LC_ALL: "C", PATH: "/usr/sbin:/usr/bin:/sbin:/bin", TZ: "UTC" } as const;
 const MAX_OUTPUT = 16 * 1024 * 1024;
-/** What to do about a missing rule; ends every message about one. */
+/** The way to fix a missing rule; ends every message about one. */
 export const REMEDY = 'write what "uam sudoers" prints to /etc/sudoers.d/uam';
 
 export interface SudoOptions {
@@ -100,7 +100,7 @@ function execute(args: readonly string[], options: SudoOptions): Promise<Command
       reject(new UamError("internal", `Cannot run ${sudo}`, { cause }));
     });
     child.on("close", (code) => settle(code ?? -1));
-    // In turns: what arrived while this process was busy with something else is read between two of them.
+    // In turns: output that arrived while this process was busy with something else is read between two of them.
     const settleOnceQuiet = (exitCode: number): void => {
       if (quiet++ === QUIET.times) settle(exitCode);
       else if (!settled) setTimeout(settleOnceQuiet, QUIET.pause, exitCode);
@@ -112,7 +112,7 @@ function execute(args: readonly string[], options: SudoOptions): Promise<Command
 /** A failure to start a process is reported by an event, or thrown at once. */
 function start(sudo: string, args: readonly string[], input: number | undefined) {
   try {
-    // What runs as an account can be traced by its owner, who could type into a terminal that it has: it gets a session without one.
+    // The account's owner can trace its processes and type into their terminal, so they get a session without one.
     return spawn(sudo, args, {
       ...{ env: ENVIRONMENT, stdio: [input ?? "ignore", "pipe", "pipe"], cwd: "/" },
       detached: true,

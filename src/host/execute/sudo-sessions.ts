@@ -1,4 +1,4 @@
-/** Who is logged in, in sudo mode: the service asks this very program, run as root, which alone can see what proves it. */
+/** SSH sessions in sudo mode: the service asks this very program, run as root, because only root can see the evidence. */
 
 import type { AccountRef, Login } from "../../protocol/host.ts";
 import { UamError } from "../../shared/errors.ts";

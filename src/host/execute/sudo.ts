@@ -162,7 +162,7 @@ async function requireDone(command: ReturnType<typeof removeFileCommand>): Promi
   throw new UamError("internal", `${command.argv[0]?.split("/").at(-1)} refused ${command.argv.at(-1)}: ${words}`);
 }
 
-/** Each as the owner of the home. What stays prevents only the removal of the home. */
+/** Each as the owner of the home. Leftovers prevent only the removal of the home. */
 async function detachFuse(home: string, uid: number, log: Log): Promise<void> {
   const { base, name } = splitHome(home);
   const own = () => (existsSync(base) ? fuseMountsOf(readMounts(), `${realpathSync(base)}/${name}`, uid) : []);
@@ -175,7 +175,7 @@ async function detachFuse(home: string, uid: number, log: Log): Promise<void> {
     log.warn(`${path} is a mount point of uid ${uid} and could not be detached: unmount it`);
 }
 
-/** A home is renamed as root, from one directory of root's into another. What is in a home is never touched by root. */
+/** A home is renamed as root, from one directory of root's into another. Root never touches the content of a home. */
 async function setAside(change: Extract<Change, { kind: "set-aside" }>): Promise<void> {
   const [name = "", ...below] = change.path;
   // In a new home's skeleton only the key file matters, and that is written next.

@@ -11,7 +11,7 @@ import { trashOf } from "../remove-home.ts";
 import { errorCode, readMounts } from "../walk.ts";
 import type { HostView } from "./executor.ts";
 
-/** What this process can see without help. */
+/** The state that this process can see without root's help. */
 export const OWN_VIEW: HostView = {
   accounts: (accounts) => readAccounts(accounts.length === 1 ? accounts[0] : undefined),
   shadow: async () => readAccounts().shadow,

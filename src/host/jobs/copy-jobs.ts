@@ -4,7 +4,7 @@ import type { AccountRef, JobsGone } from "../../protocol/host.ts";
 import { attempt } from "../execute/executor.ts";
 import type { HostParts } from "../parts.ts";
 
-/** What becomes of the account's jobs; undefined if there are none. Never throws: nothing that takes access away fails for the copy. */
+/** Copies the account's jobs; undefined if there are none. Never throws: a failed copy does not keep access from being taken away. */
 export async function copyJobs(
   { executor, log }: Pick<HostParts, "executor" | "log">,
   { name, uid }: AccountRef,

@@ -14,10 +14,10 @@ import { type Job, type Jobs, readJobs } from "./spool.ts";
 
 /** For how long a copy is there. */
 export const JOBS_KEPT = 30 * DAY;
-/** Of an account: who makes and revokes keys of their own all day fills no disk. The oldest go. */
+/** Of an account: an owner who makes and revokes keys all day cannot fill the disk. The oldest are dropped. */
 const MOST_COPIES = 16;
 
-/** What was removed at one time; as it is stored and as `--json` shows it. */
+/** The jobs removed at one time, as stored and as `--json` shows them. */
 export interface KeptJobs {
   readonly account: string;
   readonly uid: number;
@@ -93,7 +93,7 @@ export async function keepJobs(
   }
 }
 
-/** The copies of an account's jobs that are not older than JOBS_KEPT, the newest last. A file that is no copy is left out. */
+/** The copies of an account's jobs that are not older than JOBS_KEPT, the newest last. Other files are left out. */
 export function readKeptJobs(
   account: string,
   { directory = KEPT_JOBS_DIRECTORY, now = systemClock.now() } = {},

@@ -17,7 +17,7 @@ import { splitHome } from "../plan/plan.ts";
 import { JOBS_ASIDE } from "../settings.ts";
 import { at, errorCode, openDirectory, openTrusted } from "../walk.ts";
 
-/** The directories, as planNoJobs() has them. What at(1)'s jobs print, in atspool, is no job. */
+/** The directories, as planNoJobs() has them. The output of at(1)'s jobs, in atspool, does not count as a job. */
 export interface Spools {
   readonly crontabs: readonly string[];
   readonly at: readonly string[];
@@ -44,7 +44,7 @@ export interface Job {
   readonly problem?: string;
 }
 
-/** What is scheduled for an account. */
+/** The jobs scheduled for an account. */
 export interface Jobs {
   readonly lingering: boolean;
   /** The crontab by its name first. */

@@ -86,7 +86,7 @@ function removeAll(directory: string): void {
   rmSync(directory, { recursive: true, force: true });
 }
 
-/** A command, what it is for, and whether it did that. */
+/** A command, its purpose, and whether it worked. */
 interface Trial {
   readonly does: string;
   readonly command: SudoCommand;

@@ -1,4 +1,4 @@
-/** What the files that sshd reads for an account contain after access was taken away: read back, not taken for granted. */
+/** The keys left in the files that sshd reads for an account after access was taken away: read back, not taken for granted. */
 
 import { createHash } from "node:crypto";
 import { readAuthorizedKeys } from "./authorized-keys.ts";

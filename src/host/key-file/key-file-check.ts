@@ -8,7 +8,7 @@ import type { KeyFile } from "./key-path.ts";
 
 const TEMPORARY = /^\.uam\.[0-9a-f]{32}$/;
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-/** What the owner can cause by renaming, removing or leasing (EAGAIN) while we work; another attempt may succeed. */
+/** Failures that the owner can cause by renaming, removing or leasing (EAGAIN) while we work; another attempt may succeed. */
 export const RACES: ReadonlySet<string> = new Set([
   "ENOENT",
   "EEXIST",

@@ -1,4 +1,4 @@
-/** What sshd would find in a key file, read without following the owner's links and without waiting for anything. */
+/** The text sshd would find in a key file, read without following the owner's links and without waiting for anything. */
 
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from "node:fs";
 import { publicMessage, UamError } from "../../shared/errors.ts";
@@ -8,13 +8,13 @@ import type { KeyFile } from "./key-path.ts";
 
 /** More than any key file has; a key after it would be missed, so the content of a longer file counts as unknown. */
 export const MAX_KEY_FILE = 4_194_304;
-/** If there is no file, there is no key. */
+/** A missing file holds no keys. */
 const ABSENT: ReadonlySet<string> = new Set(["ENOENT", "ENOTDIR", "ELOOP", "ENXIO"]);
 /** The same where each part was checked first: its owner swapped in what has become a link since, and sshd may follow it. */
 const GONE: ReadonlySet<string> = new Set(["ENOENT", "ENXIO"]);
 
 export interface KeyFileText {
-  /** Empty if there is no file. */
+  /** Empty if the file is missing. */
   readonly text: string;
   /** Why the file may contain more, as a clause that begins with a verb: then it counts as containing any key. */
   readonly problem?: string;
@@ -84,7 +84,7 @@ function unread(error: unknown, absent = ABSENT): KeyFileText {
   return absent.has(code) ? { text: "" } : { text: "", problem: `cannot be read (${code})` };
 }
 
-/** The directory, opened, or what is in its place. Throws ENOTDIR if it is a directory by now: its owner is swapping it. */
+/** The opened directory, or the file in its place. Throws ENOTDIR if it has become a directory meanwhile: its owner is swapping it. */
 function openOrName(directory: number, name: string): number | "link" | "other" {
   try {
     return openDirectory(directory, name);

@@ -10,7 +10,7 @@ export interface Owner {
   readonly home: string;
 }
 
-/** Who owns a key file and the directories of its account, and their modes. */
+/** The owner and mode of a key file and of the directories of its account. */
 export interface Holding {
   readonly uid: number;
   readonly gid: number;

@@ -35,7 +35,7 @@ const LINK = 0o120000;
 /** Where the text is put for install(1) to read: the first that can be written. The file's name is removed before anything is in it. */
 const STAGES = ["/run/uam", "/var/lib/uam", "/tmp", "/dev/shm"] as const;
 
-/** What stat(1) reported about one path. */
+/** The report of stat(1) on one path. */
 export interface View {
   readonly mode: number;
   readonly uid: number;
@@ -49,7 +49,7 @@ interface Finding {
   readonly home: number;
   readonly directories: readonly (View | undefined)[];
   readonly filled: boolean;
-  /** The same for a file that could be the owner's; what root keeps behind a link is not their key. */
+  /** The same for a file that could be the owner's; a file that root keeps behind a link is not their key. */
   readonly hisOwn: boolean;
 }
 
@@ -112,7 +112,7 @@ export async function emptyAsOwner(file: KeyFile, mounts: readonly Mount[]): Pro
   throw new UamError("internal", `Cannot empty ${file.path} of ${file.owner.name}: its owner keeps putting it back`);
 }
 
-/** What sshd could read from the file: it reads with the owner's rights, as this does. */
+/** The content that sshd could read from the file: it reads with the owner's rights, as this does. */
 export async function keyFileText(file: KeyFile, mounts: readonly Mount[]): Promise<KeyFileText> {
   try {
     requireNoMount(file, mounts);
@@ -137,7 +137,7 @@ const ABSENT = [
   "Too many levels of symbolic links",
 ];
 
-/** What `viewCommand` saw. A path is absent only if stat(1) says so: a command that merely fails tells us nothing, and throws `internal`. Pure. */
+/** Parses the output of `viewCommand`. A path is absent only if stat(1) says so: a failed command proves nothing, and throws `internal`. Pure. */
 export function viewsOf(file: KeyFile, { exitCode, stdout, stderr }: CommandResult): ReadonlyMap<string, View> {
   const views = parseViews(stdout);
   const isAbsent = (path: string) => ABSENT.some((reason) => stderr.includes(`'${path}': ${reason}`));
@@ -216,7 +216,7 @@ function canHoldKeys(view: View | undefined, uid = view?.uid): boolean {
   return (view.mode & TYPE) === LINK || ((view.mode & TYPE) === REGULAR && view.size > 0 && view.uid === uid);
 }
 
-/** What the owner put on the path that the commands we may use cannot remove; undefined if there is nothing. */
+/** Whatever the owner put on the path that the permitted commands cannot remove; undefined if there is nothing. */
 function obstacle(file: KeyFile, found: Finding): string | undefined {
   const paths = directoriesOf(file);
   const blocked = found.directories.findIndex((view) => view !== undefined && !isDirectory(view));

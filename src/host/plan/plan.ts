@@ -56,7 +56,7 @@ export type SystemdSubject = { readonly group: string } | { readonly file: strin
 /** Whether a change gives access or takes it away. */
 export type Purpose = "give" | "take";
 
-/** What an account's shadow entry should contain. */
+/** The wanted shadow entry of an account. */
 export interface WantedShadow {
   readonly password: string | undefined;
   readonly expires: number;
@@ -77,7 +77,7 @@ export function expiryDay(expireAt: Date): number {
   return Math.floor(expireAt.getTime() / DAY) + 1;
 }
 
-/** What the shadow entry of the account should hold. */
+/** The wanted shadow entry of the account. */
 export function wantedShadow(account: Account): WantedShadow {
   return account.open
     ? { password: NO_PASSWORD, expires: expiryDay(account.expireAt) }
@@ -94,7 +94,7 @@ export function expectedOwner(layout: Layout, account: AccountRef): Owner {
   return { name: account.name, uid: account.uid, gid: account.uid, home: homeOf(layout, account.name) };
 }
 
-/** Creates the marker group; groupadd exits with 9 if it exists by now. */
+/** Creates the marker group; groupadd exits with 9 if it already exists. */
 export function planMarkerGroup(layout: Layout): readonly Change[] {
   return [accountCommand(["/usr/sbin/groupadd", "--system", "--", layout.markerGroup], [0, 9])];
 }
@@ -169,13 +169,13 @@ export function planNoAgeing(account: AccountRef): readonly Change[] {
 
 /** How an account is shut, in this order. */
 export interface ShutPlan {
-  /** What makes sshd refuse every key. */
+  /** Makes sshd refuse every key. */
   readonly refuse: readonly Change[];
   /** Ends what would undo the next step. */
   readonly first: readonly Change[];
   /** Leaves nothing scheduled, and no key in the account's own files. */
   readonly clear: readonly Change[];
-  /** Ends the rest, what slipped in between included. */
+  /** Ends the remaining processes, including those that started meanwhile. */
   readonly end: readonly Change[];
 }
 

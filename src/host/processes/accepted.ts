@@ -3,7 +3,7 @@
 import { isIP } from "node:net";
 import { hostAccountOf, USERNAME_PATTERN } from "../../shared/text/account-name.ts";
 
-/** What such a line says. */
+/** The content of such a line. */
 export interface Accepted {
   readonly account: string;
   /** The client's address; "" where the line has something else in its place. */
@@ -17,7 +17,7 @@ const ACCEPTED = new RegExp(
   `^Accepted publickey for (?<account>${hostAccountOf(USERNAME_PATTERN)}) from (?<address>\\S+) port \\d+ ssh2: [A-Z0-9-]+ (?<fingerprint>SHA256:[A-Za-z0-9+/]{43})$`,
 );
 
-/** What the line says; undefined for any other line. Pure. */
+/** Parses the line; undefined for any other line. Pure. */
 export function parseAccepted(message: string): Accepted | undefined {
   const { account, address = "", fingerprint } = ACCEPTED.exec(message)?.groups ?? {};
   if (account === undefined || fingerprint === undefined) return undefined;

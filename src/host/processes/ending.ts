@@ -59,7 +59,7 @@ export async function endProcesses(
   let left: readonly ListedProcess[] = [];
   let knocks = 0;
   let pause: number = PAUSES.shortest;
-  /** What was there at the first check after a sweep, and when. */
+  /** The processes found at the first check after a sweep, and the time of that check. */
   const since = new Map<number, number>();
   for (;;) {
     const swept = (await step(() => ender.sweep(account, left))) === true;

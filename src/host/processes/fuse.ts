@@ -11,7 +11,7 @@ const WAITING_FOR_SERVER = /^(?:__)?(?:fuse_\w+|request_wait_answer)(?:\.\w+)*$/
 export interface FuseConnection {
   /** The minor number of the mount's device. */
   readonly number: string;
-  /** Who mounted it, as the kernel recorded it, in whatever namespace. */
+  /** The uid that mounted it, as the kernel recorded it, whatever the namespace. */
   readonly uid: number;
   /** Requests without an answer so far. */
   readonly waiting: number;
@@ -80,7 +80,7 @@ function waitsForServer(pid: number): boolean {
   );
 }
 
-/** What ends while it is read, or is hidden from this process, counts as missing. */
+/** A process that ends while it is read, or is hidden from this one, counts as missing. */
 function unlessGone<T>(look: () => T, otherwise: T): T {
   try {
     return look();

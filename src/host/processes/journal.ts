@@ -1,4 +1,4 @@
-/** What sshd has written to the journal since the machine was booted. */
+/** Reads sshd's lines in the journal since the machine was booted. */
 
 import { randomBytes } from "node:crypto";
 import { readlinkSync } from "node:fs";
@@ -28,7 +28,7 @@ export interface JournalEntry {
 }
 
 export interface Journal {
-  /** What root's processes with these pids wrote in this boot; nothing if there is no journal, or it does not answer. */
+  /** The lines that root's processes with these pids wrote in this boot; empty if there is no journal, or it does not answer. */
   entriesOf(processes: readonly ListedProcess[]): Promise<readonly JournalEntry[]>;
 }
 
@@ -88,7 +88,7 @@ function write(stream: string, line: string): Promise<boolean> {
   });
 }
 
-/** What journalctl prints for the matches, or nothing: without an answer there is no evidence. */
+/** The output of journalctl for the matches, or nothing: without an answer there is no evidence. */
 async function ask(journalctl: string, fields: string, matches: readonly string[]): Promise<string> {
   const argv = [journalctl, "--quiet", "--no-pager", "--output=json", `--output-fields=${fields}`, ...matches];
   const nothing: CommandResult = { exitCode: -1, stdout: "", stderr: "" };
@@ -109,7 +109,7 @@ export function parseJournal(text: string): readonly JournalEntry[] {
   });
 }
 
-/** A line of `journalctl --output=json`; empty for what is no JSON object. Pure. */
+/** A line of `journalctl --output=json`; empty for anything but a JSON object. Pure. */
 export function parseObject(line: string): Readonly<Record<string, unknown>> {
   if (line === "") return {};
   try {

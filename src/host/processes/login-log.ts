@@ -8,7 +8,7 @@ import { parseAccepted } from "./accepted.ts";
 import { parseObject } from "./journal.ts";
 
 const JOURNALCTL = "/usr/bin/journalctl";
-/** Lines that one reading takes, whoever floods the log: sshd writes some for each stranger who knocks. */
+/** The most lines that one reading takes, however full the log: sshd writes some for each stranger who knocks. */
 const MOST_LINES = 50_000;
 /** Characters of a line; journalctl leaves out a field of more than 4096 bytes. */
 const LONGEST_LINE = 65_536;

@@ -167,7 +167,7 @@ function isSshd(pid: number): boolean | undefined {
   return program === undefined ? undefined : /\/sshd(?:-[a-z]+)?(?: \(deleted\))?$/.test(program);
 }
 
-/** Whether it has a client on the network. From OpenSSH 9.8 on, what is called `sshd` only listens. */
+/** Whether it has a client on the network. From OpenSSH 9.8 on, the process called `sshd` only listens. */
 function isServing(pid: number): boolean {
   return (peersOf([pid]).get(pid) ?? "") !== "";
 }
@@ -245,7 +245,7 @@ function isOver(pid: number, state: string): boolean {
   return stat === undefined || Number(fieldsAfterName(stat)[17]) <= 1;
 }
 
-/** From the third field of /proc/PID/stat on. The owner chooses the name in parentheses; what follows comes from the kernel. */
+/** From the third field of /proc/PID/stat on. The owner chooses the name in parentheses; the fields that follow come from the kernel. */
 function fieldsAfterName(stat: string): readonly string[] {
   return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
 }

@@ -23,12 +23,12 @@ const PATIENCE = 5_000;
 const PAUSE = 10;
 /** How often in a row nothing must be seen: a chain of forks is seen only with some luck. */
 const LOOKS = 20;
-/** What processes have that no login was recorded for: (uint32_t) -1. */
+/** The login uid of processes for which no login was recorded: (uint32_t) -1. */
 const UNSET = "4294967295";
 /**
  * Ends the connection and all that runs as the account and belongs to it: what is below sshd's process, and, where the kernel
  * says so, what left the tree: the same scope of logind's, or the same audited login (pam_loginuid(8)), neither of which a
- * process can leave. What was handed to others (cron, at, the account's own systemd) is not of the session.
+ * process can leave. Work handed to others (cron, at, the account's own systemd) is not part of the session.
  */
 export async function endSession(
   account: AccountRef,
@@ -39,7 +39,7 @@ export async function endSession(
   if (connection === undefined) return "gone";
   const ties = tiesOf(connection.pid, account.uid);
   const begin = performance.now();
-  /** The session's processes by number, with their starts: what they start is the session's, even if it is orphaned. */
+  /** The session's processes by number, with their starts: their children belong to the session, even when orphaned. */
   const known = new Map<number, number>();
   for (let quiet = 0; quiet < LOOKS; ) {
     const isOpen = readProcess(connection.pid)?.started === connection.started;
@@ -60,7 +60,7 @@ export async function endSession(
   return "ended";
 }
 
-/** What the kernel ties processes to a login with. */
+/** The kernel's records that tie a process to a login. */
 interface Ties {
   /** logind's control group for the login. */
   readonly scope: string | undefined;

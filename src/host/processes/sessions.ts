@@ -104,7 +104,7 @@ export function openedWith(name: string, connection: Process, journal: readonly 
   return found.every((other) => other?.fingerprint === first?.fingerprint) ? first?.fingerprint : undefined;
 }
 
-/** Whether the journal has that this very process let somebody in, whoever that was. Pure. */
+/** Whether the journal shows that this very process let anybody in. Pure. */
 export function hasAccepted(connection: Process, journal: readonly JournalEntry[]): boolean {
   return acceptedOf(connection, journal).length > 0;
 }
@@ -119,7 +119,7 @@ function acceptedOf({ pid, started }: Process, journal: readonly JournalEntry[])
   );
 }
 
-/** The roots and everything below them, by pid. What left the tree (daemons, cron, at, systemd --user) is not in it. Pure. */
+/** The roots and everything below them, by pid. Processes that left the tree (daemons, cron, at, systemd --user) are not in it. Pure. */
 export function descendantsOf(processes: readonly ListedProcess[], roots: ReadonlySet<number>): ReadonlySet<number> {
   const children = new Map<number, number[]>();
   for (const process of processes) children.set(process.parent, [...(children.get(process.parent) ?? []), process.pid]);

@@ -1,4 +1,4 @@
-/** Who is connected to an account by SSH: by the kernel's own records, and by sshd's log; nothing that the owner can write counts. */
+/** Lists an account's SSH connections: by the kernel's own records, and by sshd's log; nothing that the owner can write counts. */
 
 import { readFileSync } from "node:fs";
 import type { AccountRef } from "../../protocol/host.ts";

@@ -1,5 +1,5 @@
 /**
- * What sshd's processes call themselves: the one place that knows it. Titles changed with OpenSSH 9.8 (`sshd-session`), 10.0
+ * The titles of sshd's processes: the one place that knows them. Titles changed with OpenSSH 9.8 (`sshd-session`), 10.0
  * (`sshd-auth`) and 10.5 (`[postauth]`), and will again: one that is not known is named as such, never taken for nothing.
  */
 
@@ -27,7 +27,7 @@ const SESSION = /^([^\s[\]@]+)(?:@[^\s[\]]+)?$/;
 /** An account of ours, in whatever stage. */
 const ANY_STAGE = /^(ext_[a-z0-9_-]+)[ @]/;
 
-/** What the command line of a process, as /proc has it, says if it is one of sshd's; undefined for any other. Pure. */
+/** Parses the command line of a process, as /proc has it; undefined for a process that is not one of sshd's. Pure. */
 export function readTitle(commandLine: string): TitleSays | undefined {
   if (!commandLine.startsWith("sshd") && !commandLine.includes("/sshd")) return undefined;
   const text = commandLine.replace(/\0+/g, " ").trim();

@@ -2,7 +2,7 @@
 
 import { type SshdSettings, valuesOf } from "./sshd-settings.ts";
 
-/** What of a key sshd's settings are about. */
+/** The properties of a key that sshd's settings are about. */
 export interface KeyKind {
   readonly type: string;
   /** As `ssh-keygen -l` prints it. */

@@ -10,7 +10,7 @@ import type { HostSettings } from "../settings.ts";
 import { settingsCommand } from "./sshd.ts";
 import { askedForSettings, parseSshdSettings, type Run, valuesOf } from "./sshd-settings.ts";
 
-/** What clients prefer comes first (HostKeyAlgorithms in ssh_config(5)); other types are not shown. */
+/** In the order clients prefer (HostKeyAlgorithms in ssh_config(5)); other types are not shown. */
 const TYPES = [/^ssh-ed25519$/, /^ecdsa-sha2-nistp\d+$/, /^ssh-rsa$/];
 const DIRECTORY = "/etc/ssh";
 /** Any name of an account of ours will do: the host keys do not depend on who connects. */

@@ -1,5 +1,5 @@
 /**
- * What sshd says of its settings (`sshd -T`). Whoever asks sshd reads its answer here: names are compared in any case, because
+ * Reads sshd's settings (`sshd -T`). Every such answer is parsed here: names are compared in any case, because
  * OpenSSH writes them in lower case until 10.3 and mixed from 10.4 on; values stay as they are.
  */
 
@@ -9,7 +9,7 @@ import { type CommandResult, runCommand } from "../execute/command.ts";
 export type Run = (argv: readonly string[]) => Promise<CommandResult>;
 
 /**
- * What sshd answers to a command of that kind. Where a socket starts sshd, its directory is missing from a boot until the first connection;
+ * sshd's answer to a command of that kind. Where a socket starts sshd, its directory is missing from a boot until the first connection;
  * `-G`, which OpenSSH has from 9.3 on, needs none, and without `-T` refuses `-C`.
  */
 export async function askedForSettings(command: readonly string[], run: Run = runCommand): Promise<CommandResult> {
@@ -28,7 +28,7 @@ export function withoutDirectory(command: readonly string[]): readonly string[] 
 export type SshdSettings = ReadonlyMap<string, readonly string[]>;
 
 /**
- * What every sshd says, whatever is configured. Where one of them is missing, the answer is of a kind that is not known, and
+ * The settings that every sshd reports, however it is configured. Where one of them is missing, the answer is of a kind that is not known, and
  * that nothing else is said in it proves nothing.
  */
 const ALWAYS_SAID = ["AuthorizedKeysFile", "PubkeyAuthentication", "StrictModes", "PermitUserRC", "HostKey"] as const;

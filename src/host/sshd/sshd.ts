@@ -1,4 +1,4 @@
-/** What the host's sshd reports: its version, and which key files it reads for an account. */
+/** Asks the host's sshd for its version and for the key files it reads for an account. */
 
 import { publicMessage } from "../../shared/errors.ts";
 import { findCommand, runCommand } from "../execute/command.ts";
@@ -50,7 +50,7 @@ export interface KeyFilePatterns {
   named(name: string): Promise<readonly string[] | undefined>;
 }
 
-/** What is known of the files that sshd reads keys from. */
+/** The known facts about the files that sshd reads keys from. */
 export interface ReadKeyFiles {
   /** Patterns of `AuthorizedKeysFile`; undefined if sshd is missing or has never given an answer that was understood. */
   readonly patterns: readonly string[] | undefined;
