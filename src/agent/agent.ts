@@ -22,7 +22,7 @@ import { createKeyRotation } from "./rotation.ts";
 import { type AgentStatus, writeStatus } from "./status.ts";
 import type { AgentIdentity } from "./store.ts";
 
-/** What it can read that agents of before cannot; whether this host's sshd can, the host says. */
+/** The key types that the agent can read and older agents cannot; the host says whether its sshd can. */
 const READS = NEWER_KEY_TYPES.join(",");
 
 export interface AgentParts {
@@ -64,7 +64,7 @@ const TIMING = {
 /** In seconds: nine digits, as the service takes them. */
 const LONGEST_HELD = 999_999_999;
 
-/** Runs until `stopped`; what is under way on the host is finished. Never throws for what the service or the network does. */
+/** Runs until `stopped`, after finishing any work under way on the host. Never throws for what the service or the network does. */
 export async function runAgent(parts: AgentParts, stopped: AbortSignal): Promise<void> {
   const { client, orders, lease, clock, log, identity } = parts;
   const timing: Timing = { ...TIMING, ...parts.timing };
@@ -87,7 +87,7 @@ export async function runAgent(parts: AgentParts, stopped: AbortSignal): Promise
     let isReady = false;
     while (!stopped.aborted) {
       try {
-        // What a crash left to be done must be done before anything is reported.
+        // Finish the work that a crash interrupted before reporting anything.
         if (!isReady) await orders.retry();
         isReady = true;
         if (hasNews()) await report();

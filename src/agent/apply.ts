@@ -6,7 +6,7 @@ import { UamError } from "../shared/errors.ts";
 import { type AccountRecord, type AgentState, accountOf, isClosing, isPending, keyOf, NOTHING } from "./records.ts";
 import type { Turn } from "./turn.ts";
 
-/** What it is done with. */
+/** The dependencies of the work, and the limits on it. */
 export interface Work {
   readonly host: Host;
   readonly status: HostState["status"];

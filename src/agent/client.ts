@@ -18,7 +18,7 @@ import { UamError } from "../shared/errors.ts";
 import { SECOND } from "../shared/time/clock.ts";
 import { VERSION } from "../shared/version.ts";
 
-/** What a program sends and gets; `fetch`, but for tests. */
+/** Sends a request and returns the answer; `fetch`, except in tests. */
 export type Send = (url: string, init: SendOptions) => Promise<Response>;
 
 export interface SendOptions {
@@ -179,7 +179,7 @@ export function limits(timeout = TIMEOUT, signal?: AbortSignal): { readonly sign
   return { signal: signal === undefined ? limit : AbortSignal.any([limit, signal]) };
 }
 
-/** What the answer says; the API puts its payload under `data` and its refusals under `error`. */
+/** Parses the answer; the API puts its payload under `data` and its refusals under `error`. */
 export function answerOf(response: Response, content: Uint8Array): Answer {
   const body = parsed(content);
   const isRecord = typeof body === "object" && body !== null;

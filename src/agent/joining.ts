@@ -23,7 +23,7 @@ import { faultPoint } from "../shared/work/fault-point.ts";
 import { answerOf, apiOf, exchange, headersOf, limits, requireSafeAddress, type Send } from "./client.ts";
 import { type AgentIdentity, adoptNextKey, makeNextKey, resetEpoch, writeIdentity } from "./store.ts";
 
-/** What `uam host token` prints. */
+/** The token that `uam host token` prints. */
 export interface JoinLine {
   /** Without a slash at its end. */
   readonly service: string;

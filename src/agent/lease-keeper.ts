@@ -21,7 +21,7 @@ export interface LeaseKeeper {
   readonly now: () => Moment;
   /** Goes on after a restart with what is left of the lease in /run: nothing on a disk, which may have been set back, prolongs it. */
   resume(state: AgentState | undefined): void;
-  /** For how many seconds the host may stay open if nothing is heard any more, whatever its clock is set to; Infinity for ever. */
+  /** For how many seconds the host may stay open without an answer, whatever its clock is set to; Infinity disables the limit. */
   left(): number;
   /**
    * Makes the lease end as this answer says where it would end later, before anything else of the answer is done; it never prolongs it. Throws if
@@ -70,7 +70,7 @@ export function createLeaseKeeper(parts: {
     for (const account of accounts) {
       const failed = (error: unknown) =>
         log.error("sessions could not be ended with the lease; it is tried again", { account: account.name, error });
-      // What one account's owner makes take seconds, or fail, keeps no other's from ending.
+      // An owner who makes their account slow or impossible to close must not delay the others.
       const sessions = await host.sessions(account).catch((error: unknown) => void failed(error));
       for (const { id } of sessions ?? []) ends.push(host.endSession(account, id).then(() => undefined, failed));
     }

@@ -21,7 +21,7 @@ export interface Moment {
   readonly wall: number;
 }
 
-/** What ends with the lease: new logins, or the sessions too. */
+/** Whether the end of the lease ends only new logins, or the sessions too. */
 export type LeaseEnds = "logins" | "sessions";
 
 export interface Lease extends Moment {
@@ -34,7 +34,7 @@ export type LeaseName = "lease" | "hold";
 export interface LeaseFiles {
   /** AGENT_RUN_DIRECTORY. */
   readonly directory: string;
-  /** What the link leads to: the administrator's own list. */
+  /** The target of the link: the administrator's own list. */
   readonly target: string;
 }
 
@@ -68,7 +68,7 @@ export function writeLease({ directory }: LeaseFiles, name: LeaseName, { boot, w
   renameSync(draft, join(directory, name));
 }
 
-/** What the file says; undefined if there is none, or it says nothing. */
+/** Parses the file; undefined if it is missing or cannot be read as a lease. */
 export function readLease({ directory }: LeaseFiles, name: LeaseName): Lease | undefined {
   let text: string;
   try {

@@ -1,4 +1,4 @@
-/** What the agent was told and does about it: one thing at a time, stored so that a crash anywhere ends in the same. */
+/** Stores and carries out the service's orders: one thing at a time, so that a crash at any point ends in the same state. */
 
 import { createMutex } from "../host/execute/command.ts";
 import type { HostProblem, HostState } from "../protocol/fleet.ts";
@@ -28,12 +28,12 @@ import type { Turn } from "./turn.ts";
 
 export interface OrdersParts {
   readonly directory: string;
-  /** Where `uam lock` notes what it shut when there is no room in `directory`. */
+  /** Where `uam lock` notes the accounts it shut when there is no room in `directory`. */
   readonly runDirectory: string;
   readonly log: Log;
-  /** The host; what ends with a revoked key is as the service says. */
+  /** The host; the service decides which processes end with a revoked key. */
   readonly openHost: (endSessions: HostState["end_sessions"]) => Promise<Host>;
-  /** What else is wrong with the host, looked at now and then. */
+  /** Further faults of the host, checked from time to time. */
   readonly examine?: () => Promise<readonly string[]>;
   /** The names of the accounts on the host that are ours by group. */
   readonly managed: () => readonly string[];
@@ -42,7 +42,7 @@ export interface OrdersParts {
 
 export interface Orders {
   readonly state: () => AgentState | undefined;
-  /** What `uam lock` shut and the service has not recorded. */
+  /** The accounts that `uam lock` shut and the service has not recorded. */
   locks(): readonly LockEntry[];
   /** Does what the answer says. True if it changed anything. Throws if the host cannot be worked on at all, and knows nothing of it then. */
   take(answer: HostState): Promise<boolean>;
@@ -55,7 +55,7 @@ export interface Orders {
   /** See `Host.forgetJobs`. */
   forgetJobs(): Promise<void>;
   problems(): ReturnType<typeof problemList>;
-  /** Accounts that the service told of once and does not know any more. */
+  /** Accounts that the service once named and no longer knows. */
   unknown(): readonly AccountRef[];
 }
 
@@ -75,7 +75,7 @@ export function openOrders(parts: OrdersParts): Orders {
   let differences: readonly HostProblem[] = [];
   let unstored: string | undefined;
   let newest = readNewest(runDirectory);
-  // What lies on a disk may have been put back: it is believed if it is of this boot, and nothing newer was stored since.
+  // A stored file may be an old copy: it is trusted if it is of this boot, and nothing newer was stored since.
   let isBelieved = state !== undefined && newest !== undefined && (state.answer ?? 0) >= newest;
   if (newest !== undefined && !isBelieved)
     log.warn("security: what is stored is older than what the service said last: nothing is opened until it answers");
@@ -108,7 +108,7 @@ export function openOrders(parts: OrdersParts): Orders {
     return done;
   }
 
-  /** What there is to do now; what waits for a host to be unlocked is not. */
+  /** The work to do now, without work that waits for a host to be unlocked. */
   function actionable({ status, records }: AgentState): readonly AccountRecord[] {
     const about = { status, locked: locked() };
     const mayOpen = (record: AccountRecord) => isBelieved && record.todo.open && accountOf(record, about).open;
@@ -135,7 +135,7 @@ export function openOrders(parts: OrdersParts): Orders {
     }
   }
 
-  /** Compares some of the accounts; what differed among them. */
+  /** Compares some of the accounts; returns the differences. */
   async function compare(known: readonly AccountRecord[]): Promise<readonly HostProblem[]> {
     if (state === undefined) return [];
     const host = await parts.openHost(state.end_sessions);
@@ -233,7 +233,7 @@ export function openOrders(parts: OrdersParts): Orders {
       }
       all.push(...(await lookForStrays()));
       differences = all;
-      // There may be room by now.
+      // There may be room again.
       await inTurn(async () => {
         if (unstored !== undefined && state !== undefined) store(state);
       });

@@ -1,4 +1,4 @@
-/** What is wrong on the host, as it is told to the service: bounded, the worst first. */
+/** The host's problems as reported to the service: bounded, the worst first. */
 
 import { type HostProblem, MAX_PROBLEMS, MAX_TEXT, PROBLEM_KINDS } from "../protocol/fleet.ts";
 import type { Drift } from "../protocol/host.ts";
@@ -13,12 +13,12 @@ export function problemOf({ account, kind, problem, repaired }: Drift): HostProb
     case "foreign":
       return { account, kind: "conflict", text };
     case "failed":
-      // What is of no account was not refused to anybody.
+      // A problem without an account was not refused to anybody.
       return { account, kind: account === "" ? "finding" : "refused", text };
     case "key_refused":
       return { account, kind: "refused", text };
     case "stray":
-      // What stays is found again each minute, in other words.
+      // A lasting problem is found again each minute, in other words.
       return { account: "", kind: repaired ? "drift" : "finding", text };
     case "trash":
       return { account: "", kind: "finding", text };

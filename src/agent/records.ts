@@ -1,12 +1,12 @@
 /**
- * What the service wants of the host, and what is still to be done about it. Pure: an answer and what was known before make what
+ * The state that the service wants of the host, and the outstanding work. Pure: an answer and what was known before make what
  * is to be done now; apply.ts does it.
  */
 
 import type { AccountState, HostProblem, HostState } from "../protocol/fleet.ts";
 import type { Account, AccountRef, HostKey } from "../protocol/host.ts";
 
-/** What is still to be done for an account, the closings first. */
+/** The outstanding work for an account, the closings first. */
 export interface Todo {
   readonly remove: boolean;
   readonly shut: boolean;
@@ -19,7 +19,7 @@ export interface Todo {
 export interface AccountRecord extends AccountState {
   /** True once the host had the account: if it is missing later, somebody else removed it. */
   readonly made: boolean;
-  /** The service told of it once, and does not know it any more: its database was set back. */
+  /** The service once named it and no longer knows it: its database was set back. */
   readonly unknown?: true;
   readonly todo: Todo;
   readonly problem: Pick<HostProblem, "kind" | "text"> | undefined;
@@ -35,7 +35,7 @@ export interface AgentState {
   readonly lease_ends: HostState["lease_ends"];
   readonly status: HostState["status"];
   readonly end_sessions: HostState["end_sessions"];
-  /** Each uid is one account's for ever, and a name may come again with another: unless the service's database was set back. */
+  /** A uid is never reused for another account, and a name may come again with another: unless the service's database was set back. */
   readonly records: readonly AccountRecord[];
   /** The uid of every account there ever was a record of. Absent in what an older version stored. */
   readonly given?: readonly number[];
@@ -178,7 +178,7 @@ function unnamed(record: AccountRecord): AccountRecord {
   return record.unknown === true || record.expire_at === NEVER_TOLD ? after : { ...after, unknown: true };
 }
 
-/** The accounts that the service told of once and does not know any more, and that are not being removed; in a lasting order. */
+/** The accounts that the service once named and no longer knows, and that are not being removed; in a lasting order. */
 export function unknownOf({ records }: Pick<AgentState, "records">): readonly AccountRef[] {
   const unknown = records.filter((record) => record.unknown === true && !record.todo.remove);
   return unknown

@@ -14,15 +14,15 @@ export interface Reporter {
   isDue(): boolean;
   /** Throws as the client does; the next is then due only after a while. */
   send(): Promise<void>;
-  /** Whatever was said before, the next report is due. */
+  /** The next report is due, whatever was reported before. */
   changed(): void;
   /** sshd's address and keys are read again. */
   refresh(): void;
-  /** What the next request for the state may say to be applied; undefined where there is more to say, or the service has not been told anything. */
+  /** The cursor that the next request for the state may report as applied; undefined if there is more to report, or no report was made yet. */
   applied(): string | undefined;
 }
 
-/** What the service takes in one report. */
+/** The most that the service takes in one report. */
 const MAX_LOCKS = 100;
 const MAX_HOLDS = 10;
 const MAX_NAME = 64;

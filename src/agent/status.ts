@@ -1,4 +1,4 @@
-/** What a running agent says of itself to `uam agent status` and `uam doctor`: in /run, so that nothing of it is on a disk. */
+/** The status that a running agent publishes for `uam agent status` and `uam doctor`: in /run, so that nothing of it is on a disk. */
 
 import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ export function writeStatus(directory: string, status: AgentStatus): void {
   renameSync(`${path}.new`, path);
 }
 
-/** What the agent wrote last; undefined if none ran since the boot. */
+/** The status the agent wrote last; undefined if none ran since the boot. */
 export function readStatus(directory: string): AgentStatus | undefined {
   try {
     return JSON.parse(readPlainFile(join(directory, STATUS_FILE))) as AgentStatus;

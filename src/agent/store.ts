@@ -1,5 +1,5 @@
 /**
- * What an agent keeps: who it is, its key, how often it was started, and what it was last told. All of it in one directory that
+ * An agent's stored state: its identity, its key, its count of starts, and the last answer of the service. All of it in one directory that
  * only it and root can read; each write is atomic and synced.
  */
 
@@ -23,7 +23,7 @@ import { readPlainFile } from "../shared/system/plain-file.ts";
 import { IDENTITY_FILE } from "./paths.ts";
 import type { AgentState } from "./records.ts";
 
-/** Who the agent is, and whom it believes. */
+/** The agent's identity, and the service it trusts. */
 export interface AgentIdentity {
   /** Origin of the service, and a path if it has one; without the API's root. */
   readonly service: string;
@@ -49,7 +49,7 @@ const NEWEST = "newest";
 const EPOCH_DIGITS = 10;
 const MAX_EPOCH = 2 ** 21 - 1;
 
-/** Who the agent in this directory is; undefined if no host was joined there. Throws `internal` for a damaged file. */
+/** The identity of the agent in this directory; undefined if no host was joined there. Throws `internal` for a damaged file. */
 export function findIdentity(directory: string): AgentIdentity | undefined {
   const text = readIfThere(join(directory, IDENTITY_FILE));
   if (text === undefined) return undefined;
@@ -114,7 +114,7 @@ export function nextEpoch(directory: string): number {
   return epoch;
 }
 
-/** What the service last said and what is still to be done about it; undefined if nothing is known, or it is damaged. */
+/** The service's last answer and the outstanding work; undefined if nothing is known, or it is damaged. */
 export function readState(directory: string): AgentState | undefined {
   const text = readIfThere(join(directory, STATE));
   if (text === undefined) return undefined;

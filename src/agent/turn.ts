@@ -13,7 +13,7 @@ import { MINUTE, SECOND } from "../shared/time/clock.ts";
 /** Works while nobody else has the turn. Throws `internal` if somebody has it for longer than the patience, in milliseconds. */
 export type Turn = <T>(work: () => Promise<T>, patience?: number) => Promise<T>;
 
-/** What takes access away never waits for a turn; what gives it can be tried again. */
+/** Work that takes access away never waits for a turn; work that gives it can be tried again. */
 const PATIENCE = 10 * SECOND;
 /** The agent compares many accounts in one turn. */
 const LOCK_PATIENCE = MINUTE;
