@@ -8,7 +8,7 @@ import type { Nameable } from "../../domain/stats/names.ts";
 import { ACCOUNT_PREFIX } from "../../shared/text/account-name.ts";
 import type { CliEnvironment } from "./environment.ts";
 
-/** What a shell asked for: the suggestions to offer, with placeholders for names. */
+/** The suggestions to offer to a shell, with placeholders for names. */
 export interface Asked {
   readonly shell: ShellCompletion;
   readonly suggestions: readonly Suggestion[];

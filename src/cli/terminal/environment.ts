@@ -1,5 +1,5 @@
 /**
- * What a command is given, and how it opens the services. Modules that are slow to load are imported where they are used, so
+ * The environment of a command, and the way it opens the services. Modules that are slow to load are imported where they are used, so
  * that `uam version`, help and completion answer at once.
  */
 
@@ -63,7 +63,7 @@ export function isGiven({ variables }: CliEnvironment, name: string): boolean {
   return (variables[name] ?? "") !== "";
 }
 
-/** Like `loadConfig`; what the configuration names and the host lacks is a fault, too. */
+/** Like `loadConfig`; anything the configuration names and the host lacks is a fault, too. */
 export async function loadConfigOnHost(environment: CliEnvironment): Promise<Config> {
   const { readConfig } = await import("../../config/config.ts");
   const { AUDIT_KEY_FILE } = await import("../../domain/audit/key.ts");

@@ -1,4 +1,4 @@
-/** What commands print: tables and records for people, JSON for programs. Stored text never drives the terminal. */
+/** Prints command output: tables and records for people, JSON for programs. Stored text never drives the terminal. */
 
 import type { Page } from "../../shared/product/page.ts";
 import { printableJson, replaceUnprintable, visibleEscape } from "../../shared/text/text.ts";

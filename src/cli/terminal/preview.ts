@@ -1,4 +1,4 @@
-/** `--preview`: what a command would do, without doing it. */
+/** `--preview`: shows the effects of a command without running it. */
 
 import { message } from "@optique/core/message";
 import { option } from "@optique/core/primitives";

@@ -6,7 +6,7 @@ import { RESIDENT } from "./long-running.ts";
 
 /** Runs the program with the given arguments and returns its exit code; failures are a sentence on standard error. */
 export async function runProgram(given: readonly string[], environment: CliEnvironment): Promise<number> {
-  // What people type before they have read the help.
+  // People type `--version` before they have read the help.
   const args = given[0] === "--version" ? ["version", ...given.slice(1)] : given;
   try {
     const command = RESIDENT.get(args.join(" ")) ?? (await import("./parsed.ts")).runParsed.bind(undefined, args);

@@ -1,4 +1,4 @@
-/** What was probably meant by a command or option that does not exist. */
+/** Suggests the command or option that a mistyped one probably meant. */
 
 import { extractOptionNames, type Usage, type UsageTerm } from "@optique/core/usage";
 import { closest, distance } from "fastest-levenshtein";
@@ -21,7 +21,7 @@ const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
   password: ["passwd"],
 };
 
-/** What the parser itself adds to every level, and to the first. */
+/** The names that the parser itself adds to every level, and to the first. */
 const EVERYWHERE = ["-h", "--help"];
 const AT_ROOT = { commands: ["help", "completion"], options: [...EVERYWHERE, "--version"] };
 

@@ -76,7 +76,7 @@ const role = command(
   ),
   {
     brief: message`Set what an administrator may do.`,
-    description: message`Sets an administrator's role. It holds from their next request on, in sessions that are open, too. Tokens above it are revoked, and who is no owner any more leaves no token for joining a host and no open invitation. An owner may do everything, an operator manages users, keys and applications, a reviewer decides about applications, and an auditor reads everything and changes nothing.`,
+    description: message`Sets an administrator's role. It holds from their next request on, in sessions that are open, too. Tokens above it are revoked, and a former owner leaves no token for joining a host and no open invitation. An owner may do everything, an operator manages users, keys and applications, a reviewer decides about applications, and an auditor reads everything and changes nothing.`,
   },
 );
 

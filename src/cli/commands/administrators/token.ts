@@ -1,4 +1,4 @@
-/** uam token: what machines log in with. */
+/** uam token: tokens that machines log in with. */
 
 import { object, or } from "@optique/core/constructs";
 import { message, text } from "@optique/core/message";

@@ -1,4 +1,4 @@
-/** What the commands on an agent's host begin with. */
+/** The first steps that commands on an agent's host share. */
 
 import { hostname } from "node:os";
 import type { LeaseFiles } from "../../../agent/lease.ts";
@@ -11,7 +11,7 @@ import type { CliEnvironment } from "../../terminal/environment.ts";
 
 export const LEASE_FILES: LeaseFiles = { directory: AGENT_RUN_DIRECTORY, target: REVOKED_KEYS_FILE };
 
-/** Who this host is; throws `conflict` if it has joined no service, and `invalid` for anybody but root. */
+/** This host's identity; throws `conflict` if it has joined no service, and `invalid` for anybody but root. */
 export function requireJoined(environment: Pick<CliEnvironment, "isRoot">, directory = AGENT_DIRECTORY): AgentIdentity {
   if (!environment.isRoot) throw new UamError("invalid", "This needs root");
   const identity = findIdentity(directory);

@@ -43,7 +43,7 @@ export interface JoinInput {
 
 const CA_FILE = "/etc/uam/agent-ca.pem";
 
-/** The token is spent last but for the start: what this host lacks is found before. */
+/** The token is spent last but for the start: anything this host lacks is found first. */
 export async function joinHost(environment: CliEnvironment, input: JoinInput): Promise<number> {
   if (input.line.length === 0) return await setUpAgain(environment, input);
   const line = parseJoinLine(input.line.join(" "));

@@ -87,7 +87,7 @@ async function removeAll(environment: CliEnvironment, host: Host, refs: readonly
       if (owed.length > 0) stays(ref.name, owed);
     } catch (error) {
       const sentences = [publicMessage(error), ...(await host.foreignKeys(ref))];
-      // Somebody else's by now, and without a key: nothing of ours is left of it.
+      // Now somebody else's, and without a key: nothing of ours is left of it.
       if (sentences.length > 1 || (await host.presence(ref)) === "present") stays(ref.name, sentences);
       else environment.err(`uam: ${ref.name}: ${publicMessage(error)}\n`);
     }

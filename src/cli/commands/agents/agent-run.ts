@@ -71,7 +71,7 @@ export async function runTheAgent(environment: CliEnvironment): Promise<number> 
   }
 }
 
-/** What `uam doctor` would find wrong with the host, as sentences for the service. */
+/** The host's faults as `uam doctor` finds them, as sentences for the service. */
 async function faultsOf(config: Config, { isRoot }: CliEnvironment): Promise<readonly string[]> {
   const findings = await examineHost(config, { isRoot, fix: false });
   return findings.filter(({ state }) => state === "fault").map(({ finding, remedy }) => `${finding}: ${remedy ?? ""}`);

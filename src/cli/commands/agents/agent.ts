@@ -1,4 +1,4 @@
-/** uam agent: what runs on each further host of a service. */
+/** uam agent: the agent on each further host of a service. */
 
 import { object, or } from "@optique/core/constructs";
 import { message } from "@optique/core/message";

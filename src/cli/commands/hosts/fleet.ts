@@ -16,7 +16,7 @@ const accept = command(
   map(object({ yes: yesFlag(), json: jsonFlag() }), (input) => runAccept(input)),
   {
     brief: message`Accept what is stored, after the database was set back.`,
-    description: message`Hosts that have applied changes that the database has lost, as after restoring a backup, open nothing that they had shut, and remove nothing that it does not know, until this is run. Look through users and keys first: what was disabled or revoked meanwhile may be open again in what is stored. Accounts that the database does not know any more are then removed on the hosts that have them, with their home directories; they are listed first. Asks first, unless --yes is given.`,
+    description: message`Hosts that have applied changes that the database has lost, as after restoring a backup, open nothing that they had shut, and remove nothing that it does not know, until this is run. Look through users and keys first: what was disabled or revoked meanwhile may be open again in what is stored. Accounts that the database no longer knows are then removed on the hosts that have them, with their home directories; they are listed first. Asks first, unless --yes is given.`,
   },
 );
 

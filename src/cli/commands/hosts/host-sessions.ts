@@ -1,4 +1,4 @@
-/** uam host sessions, end-session, logins, look, keep-jobs and forget-jobs: what only root can see, or see at once. Run by the service through sudo, as root. */
+/** uam host sessions, end-session, logins, look, keep-jobs and forget-jobs: views only root has. Run by the service through sudo, as root. */
 
 import { object, or } from "@optique/core/constructs";
 import { message } from "@optique/core/message";

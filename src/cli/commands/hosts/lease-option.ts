@@ -38,7 +38,7 @@ export function leaseOption() {
   );
 }
 
-/** What was given, as the operations take it. */
+/** The given value in the form that the operations take. */
 export function leaseOf(given: string | undefined): string | null | undefined {
   return given === INHERITED ? null : given;
 }

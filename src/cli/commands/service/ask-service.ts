@@ -7,7 +7,7 @@ import { SECOND } from "../../../shared/time/clock.ts";
 const TIMEOUT = 5 * SECOND;
 const PATH = "/api/v1/healthz";
 
-/** What keeps the service from answering at `UAM_LISTEN`, or undefined if it does. */
+/** The reason the service does not answer at `UAM_LISTEN`, or undefined if it does. */
 export async function askService(config: Pick<Config, "listen" | "tlsCert">): Promise<string | undefined> {
   const { request } = config.tlsCert === undefined ? await import("node:http") : await import("node:https");
   const options = {

@@ -1,4 +1,4 @@
-/** What commands that install something share. */
+/** Shared by the commands that install something. */
 
 import { existsSync } from "node:fs";
 import type { TakeBack } from "../../../install/apply.ts";

@@ -1,4 +1,4 @@
-/** uam doctor: what is wrong with this installation, and what to do about it. */
+/** uam doctor: finds faults of this installation, and says how to fix them. */
 
 import { join } from "node:path";
 import { object } from "@optique/core/constructs";
@@ -114,7 +114,7 @@ function withService(environment: CliEnvironment, own: readonly Finding[], fix: 
   return [...own.filter(({ area }) => !unseen.has(area)), ...seen.filter(({ area }) => unseen.has(area))];
 }
 
-/** What another process printed, which may be in others' hands; undefined unless it is a list of findings. */
+/** Parses the output of another process, which others may control; undefined unless it is a list of findings. */
 function parseFindings(text: string): readonly Finding[] | undefined {
   let value: unknown;
   try {

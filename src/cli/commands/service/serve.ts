@@ -144,7 +144,7 @@ function openSender({ webhookNetworks: networks }: Config): Sender {
   };
 }
 
-/** Never throws: what fails now is tried again by the job, and the service is there to close accounts meanwhile. */
+/** Never throws: the job tries failed work again, and the service is there to close accounts meanwhile. */
 async function reconcileAtStart(reconcile: () => Promise<readonly Drift[]>, log: Log): Promise<void> {
   try {
     for (const drift of await reconcile()) log.warn("the host differed from what is stored", { ...drift });
@@ -153,7 +153,7 @@ async function reconcileAtStart(reconcile: () => Promise<readonly Drift[]>, log:
   }
 }
 
-/** What is counted, or undefined where nobody asks: then the library is not loaded. */
+/** The metrics, or undefined where nobody asks: then the library is not loaded. */
 async function openMetrics({ metrics }: Config, options: MetricsOptions): Promise<Metrics | undefined> {
   return metrics === undefined
     ? undefined

@@ -1,4 +1,4 @@
-/** What the service tells systemd: that it is ready, reloading, stopping, and alive. */
+/** Tells systemd that the service is ready, reloading, stopping, and alive. */
 
 import { clearInterval, setInterval } from "node:timers";
 import type { Notify, Runtime } from "../../../runtime/runtime.ts";

@@ -17,7 +17,7 @@ const ROOT_COMMANDS: ReadonlySet<string> = new Set([
   ...["install", "uninstall", "sudoers", "doctor", "version", "openapi", "help"],
   // The unit of an agent runs as the user itself; the other commands on it are root's.
   "agent",
-  // What sudo(8) runs as root for the service.
+  // The commands that sudo(8) runs as root for the service.
   "sweep",
 ]);
 /** Of `uam host`, what sudo(8) runs as root for the service; the rest is about what is stored. */
@@ -26,7 +26,7 @@ const ROOT_HOST_COMMANDS: ReadonlySet<string> = new Set([
 ]);
 /** The shell's variables that are harmless to pass to another user and that affect the output. */
 const KEPT = /^(UAM_.*|LC_.*|LANG|LANGUAGE|TERM|COLORTERM|NO_COLOR|TZ|COLUMNS|LINES)$/;
-/** What runs for root ends with root's process, also where that was killed and could pass nothing on. */
+/** A process that runs for root ends with root's process, even if that was killed and could pass nothing on. */
 const SETPRIV = ["/usr/bin/setpriv", "--pdeathsig=TERM"] as const;
 const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
@@ -47,7 +47,7 @@ export function unitUser(unitFile = existsSync(UNIT_FILE) ? UNIT_FILE : AGENT_UN
 export function belongsToService(args: readonly string[]): boolean {
   const [first = "help", second = ""] = args;
   if (first === "host" && ROOT_HOST_COMMANDS.has(second)) return false;
-  // What it prints is root's.
+  // Its output is root's.
   if (first === "user" && second === "jobs") return false;
   return !first.startsWith("-") && !ROOT_COMMANDS.has(first);
 }

@@ -1,4 +1,4 @@
-/** What `serve` prints once it answers: every command in it works as printed, in any other shell of this host. */
+/** The text `serve` prints once it answers: every command in it works as printed, in any other shell of this host. */
 
 import type { Config } from "../../../config/config.ts";
 import { API_ROOT } from "../../../server/api/app.ts";

@@ -7,7 +7,7 @@ import type { UserRow } from "../../../store/schema.ts";
 import { type CliEnvironment, EXIT, withServices } from "../../terminal/environment.ts";
 import { requireUserReferred } from "./find-user.ts";
 
-/** What is to be confirmed, and how to ask. */
+/** The action to confirm, and the question to ask. */
 export interface Confirmation {
   /** The user, as typed. */
   readonly user: string;

@@ -1,4 +1,4 @@
-/** What commands say about the hosts with agents after access was taken away. */
+/** Describes the state of hosts with agents after access was taken away. */
 
 import type { Confirmation } from "../../../domain/hosts/confirmation.ts";
 import type { Context } from "../../../domain/operation/context.ts";

@@ -13,7 +13,7 @@ import { stored } from "../../terminal/completion.ts";
 import { type CliEnvironment, type Command, EXIT } from "../../terminal/environment.ts";
 import { printJson, shortTime, visible } from "../../terminal/output.ts";
 
-/** The same command on the service's own host and on others: what it prints is a file of the host, and not stored elsewhere. */
+/** The same command on the service's own host and on others: it prints a file of the host, which is not stored elsewhere. */
 export const jobsCommand = command(
   "jobs",
   map(

@@ -28,7 +28,7 @@ import {
 } from "../../terminal/environment.ts";
 import { requireUserReferred } from "./find-user.ts";
 
-/** What root's own process passes on once it has shut the account itself. */
+/** The option by which root's own process says that it has shut the account itself. */
 export const ALREADY_SHUT = "--already-shut";
 
 export const lockCommand = command(
@@ -81,7 +81,7 @@ interface Work {
 interface Shut {
   /** False if the host refused. */
   readonly shut: boolean;
-  /** What kept the lock from being journalled, if anything did. */
+  /** The reason the lock could not be journalled, if it could not. */
   readonly notJournalled: string | undefined;
 }
 
@@ -137,7 +137,7 @@ async function shutAndJournal({ environment, config, log }: Work, username: stri
   return { shut, notJournalled };
 }
 
-/** The account of that user by the database; undefined if there is no such user, or no database. */
+/** The account of that user by the database; undefined without such a user, or without a database. */
 async function findStored(environment: CliEnvironment, username: string): Promise<AccountRef | undefined> {
   const { findUserByName } = await import("../../../domain/accounts/find-user.ts");
   try {
@@ -149,7 +149,7 @@ async function findStored(environment: CliEnvironment, username: string): Promis
   }
 }
 
-/** What went wrong, if anything: the account must be shut all the same. */
+/** The failure, if any: the account must be shut all the same. */
 async function journalFor(
   { environment: { operator }, config }: Work,
   {

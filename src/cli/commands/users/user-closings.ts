@@ -1,4 +1,4 @@
-/** uam user disable and delete: what takes a user's access away, on this host and on those with agents. */
+/** uam user disable and delete: take a user's access away, on this host and on those with agents. */
 
 import { systemClock } from "../../../shared/time/clock.ts";
 import type { UserRow } from "../../../store/schema.ts";

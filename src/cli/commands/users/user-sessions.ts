@@ -1,4 +1,4 @@
-/** uam user sessions and uam user end-session: who is logged in by SSH. */
+/** uam user sessions and uam user end-session: SSH logins, listed and ended. */
 
 import { object, or } from "@optique/core/constructs";
 import { message } from "@optique/core/message";
@@ -49,7 +49,7 @@ const signOutCommand = command(
   },
 );
 
-/** What concerns a user's access beyond the account itself. */
+/** Commands about a user's access beyond the account itself. */
 export const accessCommands = or(sessionsCommand, endSessionCommand, signOutCommand, userHostsCommand, jobsCommand);
 
 type SessionRecord = ReturnType<typeof import("../../../server/records.ts").sessionRecord>;
