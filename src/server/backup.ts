@@ -51,7 +51,7 @@ interface Opened {
   close(): Promise<void>;
 }
 
-/** What both directions need. */
+/** Needed in both directions. */
 export interface TransferOptions {
   readonly installation: Installation;
   readonly log: Log;
@@ -60,11 +60,11 @@ export interface TransferOptions {
   /** Replace the file, or what is in the database. */
   readonly force: boolean;
   readonly signal: AbortSignal;
-  /** Who asked for it, for the audit log. */
+  /** The person who asked for it, for the audit log. */
   readonly actor: Actor;
 }
 
-/** What a restore did, and what it put aside. */
+/** The results of a restore, and the files it put aside. */
 export interface RestoreReport extends RestoreSummary {
   /** Backup of what was in the database before; undefined if it was empty. */
   readonly savedAs: string | undefined;
@@ -193,7 +193,7 @@ async function load({ installation, log, file, force, signal }: TransferOptions)
   }
 }
 
-/** What is in the backup; throws `invalid` if it is damaged, or from another version of the program. Opens nothing else. */
+/** The content of the backup; throws `invalid` if it is damaged, or from another version of the program. Opens nothing else. */
 export async function check(file: string, signal: AbortSignal): Promise<BackupSummary> {
   const summary = await verifyBackup(file, signal);
   requireKnownVersion(summary.header);

@@ -43,7 +43,7 @@ export interface ServicesHandle {
 /** A service keeps its database server running; a command leaves it to whoever else uses it. */
 export type Lifetime = "service" | "command";
 
-/** Who opens the services, and on what. */
+/** The kind of program that opens the services, and the machine it runs on. */
 export interface Use {
   readonly lifetime: Lifetime;
   readonly machine: Machine;
@@ -191,7 +191,7 @@ function reserveOf({ databaseUrl, dataDir }: Config, log: Log, machine: Machine)
   });
 }
 
-/** What operations follow, from the configuration: field by field, because it also holds secrets that they must not reach. */
+/** The operations' settings, taken from the configuration field by field, because it also holds secrets that must not reach them. */
 export function policyOf(config: Config): Policy {
   return {
     defaultTtl: config.defaultTtl,
@@ -244,7 +244,7 @@ export async function openServer(
   return { connection, owner: { ...connection, username: SUPERUSER }, stop };
 }
 
-/** What backup and restore open and need; a part is opened when it is asked for. */
+/** The dependencies of backup and restore; each is opened when it is first asked for. */
 export function installationOf(config: Config, log: Log, machine: Machine): Installation {
   return {
     dataDir: config.dataDir,

@@ -59,7 +59,7 @@ function fieldsOf({ row, groups, lease }: Pick<HostEntry, "row" | "groups" | "le
   };
 }
 
-/** What is wrong with a host. */
+/** A problem of a host. */
 export function hostProblemRecord({ host, account, kind, text, since }: HostProblem) {
   return { host, account, kind, text, since: formatTimestamp(since) };
 }
@@ -76,7 +76,7 @@ export function hostGroupRecord({ row, hosts, users, isDefault }: HostGroup) {
   };
 }
 
-/** What a change of hosts, groups or a user's hosts would do. */
+/** The effects of a change of hosts, groups or a user's hosts. */
 export function fleetPreviewRecord({ effects, host, accounts }: FleetPreview) {
   return { preview: true as const, effects: [...effects], host: [...host], accounts: { ...accounts } };
 }
@@ -89,7 +89,7 @@ export function retirementRecord({ status, accounts, effectiveBy }: Retirement) 
   return { status, accounts, effective_by: formatOptionalTimestamp(effectiveBy) };
 }
 
-/** What a user was given, and where that gives an account. */
+/** A user's grants, and the hosts where these give an account. */
 export function userHostsRecord({ hosts, groups }: WantedHosts, places: readonly UserHost[]) {
   return { hosts: [...hosts], groups: [...groups], items: places.map(placeRecord) };
 }

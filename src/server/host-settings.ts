@@ -1,4 +1,4 @@
-/** What the host is told, from the configuration: field by field, because it also holds secrets that it must not reach. */
+/** The host's settings, taken from the configuration field by field, because it also holds secrets that must not reach the host. */
 
 import type { Config } from "../config/config.ts";
 import { type HostSettings, MARKER_GROUP } from "../host/settings.ts";

@@ -43,7 +43,7 @@ export function userRecord(user: UserRow, now: Date) {
   };
 }
 
-/** What users see of their own account. */
+/** A user's view of their own account. */
 export function ownRecord(account: OwnAccount, now: Date) {
   const { user, site, serverKeys, request } = account;
   const record = userRecord(user, now);
@@ -83,7 +83,7 @@ function endsOf({ user, removedAt }: OwnAccount, now: Date) {
   return { at: formatTimestamp(at), reason, removed_at: formatTimestamp(removedAt) };
 }
 
-/** What users see of their own request for more time. */
+/** A user's view of their own request for more time. */
 function requestRecord({ id, status, days, createdAt, reviewedAt, reason }: ApprovalRow) {
   const times = { created_at: formatTimestamp(createdAt), reviewed_at: formatOptionalTimestamp(reviewedAt) };
   return { id, status, days: days ?? 0, ...times, reason };
@@ -139,7 +139,7 @@ export function settingRecord({ key, value, overridden, pending }: Setting) {
   return { ...record, pending: { value: formatDuration(pending.value), at: formatTimestamp(pending.at) } };
 }
 
-/** What a change to a user would do. */
+/** The effects of a change to a user. */
 export function userPreviewRecord({ effects, host, status, expireAt }: UserPreview) {
   return {
     preview: true as const,
@@ -150,7 +150,7 @@ export function userPreviewRecord({ effects, host, status, expireAt }: UserPrevi
   };
 }
 
-/** What a change to a setting would do. */
+/** The effects of a change to a setting. */
 export function settingPreviewRecord({ key, value, at, deletes, effects, host }: SettingPreview) {
   const { users, auditRecords } = deletes;
   return {
@@ -173,7 +173,7 @@ export function statsRecord(stats: Stats) {
   };
 }
 
-/** What is left to do on the host. */
+/** The outstanding work on the host. */
 export function problemRecord({ closing, username }: OwedClosing) {
   return {
     id: closing.id,
@@ -280,7 +280,7 @@ export function principalRecord(principal: Principal) {
   };
 }
 
-/** What the remote hosts have made of a change, as a part of what it answers; nothing where none is concerned. */
+/** The progress of a change on the remote hosts, as a part of its answer; nothing if no host is affected. */
 export function hostsRecord(known: Confirmation | undefined) {
   if (known === undefined) return {};
   const { total, confirmed, pending, effectiveBy } = known;

@@ -177,7 +177,7 @@ async function respond(web: Web, router: Router, request: Request): Promise<Resp
 
 function answerPage({ options }: Web, request: Request): Response | undefined {
   const { pages } = options;
-  // What is a route is no page: most requests need not be looked at any further.
+  // Routes are never pages: most requests need no further look.
   if (pages === undefined || infoOf(request).route !== "other") return undefined;
   const page = pages(request, pathOf(request));
   if (page === undefined || request.method === "GET" || request.method === "HEAD") return page;
@@ -194,7 +194,7 @@ function isExport(request: Request): boolean {
   return trimPath(pathOf(request)) === EXPORT;
 }
 
-/** What follows the API's root, whatever a proxy has put before it. */
+/** The path after the API's root, whatever a proxy has put before it. */
 function targetOf(url: string): string {
   const at = url.indexOf(`${API_ROOT}/`);
   return at < 0 ? "" : url.slice(at + API_ROOT.length);

@@ -1,4 +1,4 @@
-/** What the route files share: the services, and the options of the HTTP side. */
+/** Shared by the routes: the services, and the options of the HTTP side. */
 
 import type { ExportPlaces } from "../../domain/audit/export-places.ts";
 import type { RateLimits } from "../../domain/auth/sessions/rate-limits.ts";
@@ -39,7 +39,7 @@ export interface WebOptions {
   readonly setupCommand?: string | undefined;
   /** The provider of single sign-on, where one is set up. */
   readonly sso?: SsoProvider | undefined;
-  /** What may be shown instead of a captcha's text; see `CaptchaMode`. */
+  /** The checks that may be asked for before a code is mailed; see `CaptchaMode`. */
   readonly captcha: CaptchaMode;
   /** Delivers a message to a webhook; needed only to answer requests. */
   readonly sendWebhook?: SendMessage | undefined;
@@ -56,7 +56,7 @@ export interface Answered {
   readonly seconds: number;
 }
 
-/** What the service is doing: only while it serves is it ready for requests. */
+/** The state of the service: it is ready for requests only while it serves. */
 export type Phase = "starting" | "serving" | "stopping";
 
 export interface Web {

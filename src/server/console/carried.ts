@@ -7,7 +7,7 @@ export interface ConsoleFile {
   readonly gzip: string;
 }
 
-/** What the console consists of. */
+/** The files of the console. */
 export interface ConsoleBundle {
   /** The HTML document of every page. */
   readonly page: string;

@@ -12,7 +12,7 @@ const MODE = 0o640;
 const FLAGS = constants.O_RDWR | constants.O_APPEND | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 /** Longest part of a line that is looked for at the end. */
 const MAX_LINE = 1024 * 1024;
-/** What each line begins with. */
+/** The start of each line. */
 const BEGINNING = '{"id":';
 
 /**
@@ -96,7 +96,7 @@ async function openOrCreate(path: string): Promise<FileHandle> {
   }
 }
 
-/** What stands after the last line's end, a character for each byte. */
+/** The text after the last line's end, a character for each byte. */
 async function halfLine(file: FileHandle, size: number): Promise<string> {
   if (size === 0) return "";
   const length = Math.min(size, MAX_LINE);

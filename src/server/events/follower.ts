@@ -1,5 +1,5 @@
 /**
- * What goes out of the audit log: follows it for the webhooks and the stream. Of several instances on one database one does; when it
+ * Follows the audit log for the webhooks and the stream. Of several instances on one database one does; when it
  * dies, another goes on where it was. Nobody who writes the log waits for any of this.
  */
 

@@ -22,12 +22,12 @@ import type { Ledger } from "./ledger.ts";
 import { type Pace, pause } from "./pace.ts";
 import type { Tail } from "./tail.ts";
 
-/** Deliveries after which what was delivered is written down; what a crash cuts off is delivered again. */
+/** Progress is stored after this many deliveries; a crash repeats those since. */
 const CHUNK = 50;
 /** And at the latest after so many milliseconds. */
 const LONGEST = 2 * SECOND;
 
-/** What the lanes share. */
+/** The dependencies that the lanes share. */
 export interface LaneParts {
   readonly services: Pick<Services, "clock" | "log" | "seal">;
   readonly send: SendMessage;

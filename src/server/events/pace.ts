@@ -7,7 +7,7 @@ import { SECOND } from "../../shared/time/clock.ts";
 const BUSY = 5;
 /** A reader of many records waits at least this long then, in milliseconds. */
 const LEAST_REST = 500;
-/** What is to be written down waits for more for so long when it is quiet: each transaction waits for the disk. */
+/** Pending writes wait this long for more when it is quiet: each transaction waits for the disk. */
 const GATHERING = 20;
 /** And reads this part of what it reads at once when it is quiet. */
 const PORTION = 0.3;

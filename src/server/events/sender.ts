@@ -149,7 +149,7 @@ function headersOf(
   };
 }
 
-/** What the receiver answered, as the sentence that says why it did not take the message; "" if it did. */
+/** The receiver's refusal as a sentence; "" if it took the message. */
 function exchange(request: typeof plainRequest, options: RequestOptions, body: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const sent = request(options, (answer) => {

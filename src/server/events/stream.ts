@@ -61,7 +61,7 @@ export async function runStream(around: Surroundings, stream: StreamParts, signa
 async function streamOn(around: Surroundings, { target, sink }: StreamParts, signal: AbortSignal): Promise<void> {
   const { services, db, pace, bell } = around;
   let stored = await openStream(db, target);
-  // What was written after this may not have arrived.
+  // Records written after this may not have arrived.
   await sink.close();
   let written = stored.cursor;
   const store = async (next: AuditStreamRow) => {
@@ -112,7 +112,7 @@ export class SinkError extends Error {
   override readonly name = "SinkError";
 }
 
-/** A receiver that takes nothing any more must not keep the service from stopping. */
+/** A receiver that has stopped reading must not keep the service from stopping. */
 async function taken(writing: Promise<void>, signal: AbortSignal): Promise<void> {
   const { promise, reject } = Promise.withResolvers<never>();
   const cut = () => reject(new SinkError("The service stopped"));

@@ -33,14 +33,14 @@ export interface SyslogAddress {
 
 interface Connection {
   readonly socket: Socket;
-  /** Why it is of no use any more. */
+  /** Why the connection can no longer be used. */
   failure: string | undefined;
 }
 
 /** A sink that connects when there is something to write, and stays connected. */
 export function createSyslogSink(address: SyslogAddress, settling = SETTLING): Sink {
   let open: Connection | undefined;
-  /** What was written and has not settled, with when. */
+  /** Records written but not yet settled, with the time of writing. */
   let fresh: { readonly id: number; readonly at: number }[] = [];
   let last: number | undefined;
   const where = `${address.host}:${address.port}`;
@@ -56,7 +56,7 @@ export function createSyslogSink(address: SyslogAddress, settling = SETTLING): S
     socket.on("error", fail(`The connection to ${where} broke`));
     socket.on("end", fail(`${where} closed the connection`));
     socket.on("close", fail(`The connection to ${where} is closed`));
-    // A receiver says nothing; what it says all the same must not fill memory.
+    // A receiver should send nothing; if it does, that must not fill memory.
     socket.resume();
     open = made;
     return made;

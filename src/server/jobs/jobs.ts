@@ -1,4 +1,4 @@
-/** What the service does by itself, and when. */
+/** The jobs that the service runs by itself, and their schedule. */
 
 import { Cron } from "croner";
 import { tellOfWaitingApplications } from "../../domain/approvals/notices.ts";
@@ -22,7 +22,7 @@ import { withJobLock } from "../../store/job-lock.ts";
 import { startDelivery } from "../mail/delivery.ts";
 import type { MailTransport } from "../mail/mail.ts";
 
-/** What the jobs need besides the services. */
+/** The dependencies of the jobs besides the services. */
 export interface JobParts {
   readonly transport: MailTransport;
   /** Repairs the host and returns what differed. */

@@ -48,7 +48,7 @@ export function startDelivery(services: Parts, transport: MailTransport): Delive
   });
 
   let dropAt = 0;
-  /** What is never claimed any more need not be dropped at once. */
+  /** Mail that can no longer be claimed need not be dropped at once. */
   async function dropSometimes(): Promise<void> {
     const now = performance.now();
     if (now < dropAt) return;
@@ -132,7 +132,7 @@ const soon = { soon: sql`set_config('synchronous_commit', 'off', true)` };
 const claimNext = preparedOnce((db) => {
   const now = sql`${sql.placeholder("now")}`;
   const due = (one: typeof outbox | ReturnType<typeof alias<typeof outbox, "another">>) =>
-    // What is useless by now is left to whoever drops it.
+    // Expired mail is not claimed; it is dropped later.
     and(eq(one.status, "queued"), lte(one.dueAt, now), or(isNull(one.expiresAt), gt(one.expiresAt, now)));
   const another = alias(outbox, "another");
   const rest = db
@@ -218,5 +218,5 @@ function finished(status: "dead" | "dropped", now: Date) {
   return { ...EMPTIED, status, finishedAt: now } as const;
 }
 
-/** What is kept of the text of a mail that is not sent any more: it held codes and tokens. */
+/** Replaces the text of a mail that will not be sent: it held codes and tokens. */
 const EMPTIED = { text: "", html: "" } as const;

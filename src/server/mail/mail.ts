@@ -1,4 +1,4 @@
-/** What a mail is, and what carries it. */
+/** A mail, and the transport that carries it. */
 
 import { blankControlCharacters, hasControlCharacters } from "../../shared/text/text.ts";
 import { SECOND } from "../../shared/time/clock.ts";
@@ -45,7 +45,7 @@ export function faultOf(message: MailMessage): string | undefined {
   return undefined;
 }
 
-/** What a server or library said, as one line of at most 300 characters. */
+/** The message of a server or library, as one line of at most 300 characters. */
 export function oneLine(text: string): string {
   return blankControlCharacters(text).replace(/\s+/g, " ").trim().slice(0, 300);
 }

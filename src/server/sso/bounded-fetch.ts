@@ -15,7 +15,7 @@ export async function boundedFetch(url: string, options: object): Promise<Respon
     chunks.push(chunk);
   }
   const kept = new Headers(headers);
-  // What was read is decoded.
+  // The body has already been decoded.
   for (const name of ["content-encoding", "content-length", "transfer-encoding"]) kept.delete(name);
   return new Response(length === 0 ? null : Buffer.concat(chunks), { status, statusText, headers: kept });
 }

@@ -25,7 +25,7 @@ import { type Clock, MINUTE, SECOND, systemClock } from "../../shared/time/clock
 import { boundedFetch } from "./bounded-fetch.ts";
 import { invalid, refusalOf, unavailable } from "./refusals.ts";
 
-/** What the service is to the provider, and it to the service. */
+/** How the service and the provider know each other. */
 export interface ProviderSettings {
   readonly issuer: string;
   readonly clientId: string;
@@ -97,7 +97,7 @@ export function createSsoProvider(settings: ProviderSettings, { clock, log }: To
     const subject = requireId(claims.sub);
     const more = isComplete(claims) ? {} : await askMore(config, tokens.access_token, subject);
     const sid = claims.sid === undefined ? undefined : requireId(claims.sid);
-    // What is signed counts; the rest only completes it.
+    // Signed claims count; the rest only complete them.
     const known = { ...more, ...claims, ...addressOf(claims, more) };
     return { subject, sid, issuedAt: new Date(Number(claims.iat) * SECOND), claims: known };
   }
@@ -169,7 +169,7 @@ function addressOf(token: Claims, more: Claims): Claims {
   return { email: own.email, email_verified: own.email_verified ?? (isOther ? undefined : other.email_verified) };
 }
 
-/** What went wrong stands in the log; whoever asked only learns of what kind it was. */
+/** The details go to the log; the caller learns only the kind of failure. */
 async function attempt<T>(log: Log, ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();
@@ -247,7 +247,7 @@ function createKeyRing(patience: number): (address: URL) => JWTVerifyGetKey {
   };
 }
 
-/** Throws for what is no logout token for this service, whoever signed it: for that the provider need not be asked, nor be there. */
+/** Throws for anything but a logout token for this service, whoever signed it: for that the provider need not be asked, nor be there. */
 function refuseJunk(token: string, clientId: string): void {
   let claims: Claims;
   try {
@@ -278,7 +278,7 @@ function logoutOf(payload: Claims): ProviderLogout {
 
 const LOGOUT_EVENT = "http://schemas.openid.net/event/backchannel-logout";
 
-/** What identifies somebody, or a session, is stored and recorded: a short text that a terminal shows. */
+/** An identifier of a person or a session is stored and recorded: a short text that a terminal can show. */
 function requireId(value: unknown): string {
   const isSound = typeof value === "string" && value !== "" && value.length <= LONGEST_ID && isPrintable(value);
   if (!isSound) throw invalid("an identifier is no text of 1 to 255 characters");

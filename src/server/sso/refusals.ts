@@ -1,4 +1,4 @@
-/** What goes wrong with the provider, in sentences that hold nothing of what it sent: that may be anybody's text. */
+/** Failures of the provider, as sentences without any text that it sent: that may be anybody's. */
 
 import { errors as jose } from "jose";
 import * as oidc from "openid-client";

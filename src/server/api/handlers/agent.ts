@@ -1,4 +1,4 @@
-/** /agent: what the agents on further hosts ask and report; docs/fleet-protocol.md has the protocol. */
+/** /agent: the requests and reports of agents on further hosts; docs/fleet-protocol.md has the protocol. */
 
 import type { agent } from "../../../contract/agent.ts";
 import { enrolHost } from "../../../domain/wire/enrolment.ts";

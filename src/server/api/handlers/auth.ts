@@ -53,7 +53,7 @@ export const authHandlers: Handlers<typeof auth> = {
   "POST /auth/logout": async ({ context, session, reply }) => {
     await logout(context, session.principal, session.token);
     reply.session(undefined);
-    // Whoever uses the browser next finds nothing of the session in it.
+    // The next person at the browser finds nothing of the session in it.
     reply.header("clear-site-data", '"cache", "storage"');
     return { status: "logged_out" };
   },

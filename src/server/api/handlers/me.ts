@@ -1,4 +1,4 @@
-/** /me: what external users see of their account and do with it. */
+/** /me: external users see and manage their own account. */
 
 import type { me } from "../../../contract/me.ts";
 import { statusAt } from "../../../domain/accounts/find-user.ts";

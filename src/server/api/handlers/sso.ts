@@ -78,7 +78,7 @@ async function finish(web: Web, provider: SsoProvider, { context, request, reply
   });
 }
 
-/** Where the browser goes: what is answered, or the login page with what went wrong. */
+/** Where the browser goes: the answer's target, or the login page with the failure. */
 async function orLoginPage(web: Web, request: Request, answer: () => Promise<string>): Promise<string> {
   const { id, route, address } = infoOf(request);
   try {
@@ -105,7 +105,7 @@ function pageOf(next: string | undefined): string {
   return isOurs ? next : PAGES.dashboard;
 }
 
-/** Only what is no token of the provider's counts against the address: many people log out there. */
+/** Only an invalid logout token counts against the address: many people log out there. */
 async function readLogout(
   web: Web,
   provider: SsoProvider,

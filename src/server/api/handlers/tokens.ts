@@ -1,4 +1,4 @@
-/** /tokens: what machines log in with. */
+/** /tokens: tokens that machines log in with. */
 
 import type { tokens } from "../../../contract/tokens.ts";
 import { createOwnToken, pageTokens, revokeToken } from "../../../domain/auth/tokens/tokens.ts";

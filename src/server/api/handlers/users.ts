@@ -1,4 +1,4 @@
-/** /users: what administrators do with external users. */
+/** /users: external users, managed by administrators. */
 
 import type { users } from "../../../contract/users.ts";
 import { awaitHosts } from "../../../domain/hosts/confirmation.ts";

@@ -60,7 +60,7 @@ export function createDeliveryPlaces(): Slots {
   return createSlots({ concurrency: AT_ONCE, retryAfter: 10, refusal });
 }
 
-/** What delivers one message, if there is room; throws `limited` when it is asked for. */
+/** Delivers messages while there is room; each call throws `limited` otherwise. */
 function senderOf({ options: { sendWebhook }, deliveryPlaces }: Web): SendMessage {
   if (sendWebhook === undefined) throw new Error("nothing delivers messages to webhooks here");
   return async (to, message) => {

@@ -21,14 +21,14 @@ const HELD = /^\d{1,9}$/;
 
 const APPLIED = /[?&]applied=/;
 
-/** Whose request it is. */
+/** The host that sent the request. */
 export interface Agent {
   readonly host: AdmittedHost;
   /** The key that the request is signed with, in base64. */
   readonly key: string;
 }
 
-/** What an answer is signed over, and what the next nonce is made from. */
+/** The data that an answer's signature covers, and the source of the next nonce. */
 interface Signed {
   readonly over: Uint8Array;
   readonly host: number | undefined;
@@ -40,7 +40,7 @@ const admitted = new WeakMap<Request, Promise<Agent>>();
 const bodies = new WeakMap<Request, Uint8Array>();
 /** Bodies of answers, which need not be read again to be signed. */
 const texts = new WeakMap<Request, string>();
-/** What ends a report's turn. */
+/** Ends a report's turn. */
 const turnsOf = new WeakMap<Request, () => void>();
 
 /** Whether the request is for one of the agents' routes that take a signed body. */
@@ -127,7 +127,7 @@ async function identify(web: Web, request: Request): Promise<Identified> {
   }
 }
 
-/** What is wrong with it is said once the request is looked at as a whole. */
+/** Its faults are reported once the request is checked as a whole. */
 async function renewalOf(request: Request, states: States): Promise<Renewal> {
   const query = new URLSearchParams(infoOf(request).target.split("?")[1]);
   const cursor = query.getAll("applied").join();

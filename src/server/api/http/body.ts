@@ -81,13 +81,13 @@ export async function refuseLargeBody(request: Request, maximum: number): Promis
   });
 }
 
-/** What the reading gives; throws a 408 refusal once the time for the request is over. */
+/** The result of reading; throws a 408 refusal once the time for the request is over. */
 async function inTime<T>(request: Request, read: () => Promise<T>): Promise<T> {
   const late = Promise.withResolvers<never>();
   const refuse = () => late.reject(new HttpRefusal(408, "The request did not come whole within 30 seconds"));
   const timer = setTimeout(refuse, infoOf(request).begun + BODY_TIME - performance.now());
   const reading = read();
-  // It ends with the connection, when nobody waits for it any more.
+  // It ends with the connection, when nobody waits for it.
   reading.catch(() => {});
   try {
     return await Promise.race([reading, late.promise]);
@@ -142,7 +142,7 @@ function endOfText(bytes: Uint8Array, begin: number): number {
 export async function readWhole(request: Request, maximum: number): Promise<Uint8Array> {
   refuseDeclared(request, maximum);
   const { headers } = request;
-  // What says its length is not longer: the runtime sees to that. A stream of chunks costs several times as much.
+  // A body with a declared length is never longer: the runtime sees to that. Reading it as a stream of chunks costs several times as much.
   const isDeclared = headers.has("content-length") && !headers.has("transfer-encoding");
   return isDeclared ? await readDeclared(request, maximum) : await readBytes(request, maximum);
 }
@@ -165,7 +165,7 @@ async function readBytes(request: Request, maximum: number): Promise<Uint8Array>
   return Buffer.concat(await inTime(request, () => Array.fromAsync(boundedChunks(body, maximum))));
 }
 
-/** What arrives; throws a 413 refusal as soon as it is more than `maximum` bytes, `invalid` if it ends early. */
+/** The body; throws a 413 refusal as soon as it is more than `maximum` bytes, `invalid` if it ends early. */
 async function* boundedChunks(body: ReadableStream<Uint8Array>, maximum: number): AsyncGenerator<Uint8Array> {
   let length = 0;
   try {
@@ -176,7 +176,7 @@ async function* boundedChunks(body: ReadableStream<Uint8Array>, maximum: number)
     }
   } catch (error) {
     if (error instanceof HttpRefusal) throw error;
-    // The sender may leave midway: that is no fault of the service, and does not belong among its errors in the log.
+    // The sender may leave midway: that is not a fault of the service, and does not belong among its errors in the log.
     throw new UamError("invalid", "The body was cut off");
   }
 }

@@ -1,4 +1,4 @@
-/** What handlers are given, and what they return: by the contract's entry for their route. */
+/** The arguments and results of handlers, by the contract's entry for their route. */
 
 import type * as v from "valibot";
 import type { Route, Routes } from "../../../contract/route.ts";
@@ -8,7 +8,7 @@ import type { Web } from "../web.ts";
 import type { Agent } from "./agent-request.ts";
 import type { LiveSession } from "./request.ts";
 
-/** What sets cookies and headers of the response. */
+/** Sets cookies and headers of the response. */
 export interface Reply {
   /** Sets the client's session cookie, or clears it if undefined. */
   readonly session: (session: NewSession | undefined) => void;
@@ -42,7 +42,7 @@ type ReplyOf<R extends Route> = R extends { readonly success: object } ? { reado
 /** A request that was let in, with what its route takes, parsed. */
 export type Call<R extends Route> = Asked & CallerOf<R> & ParsedOf<R> & ReplyOf<R>;
 
-/** What is answered below `data`; a response of its own where it is no such JSON. */
+/** The answer below `data`, or a response of its own if it is not such JSON. */
 type Answered<R extends Route> = R extends { readonly answer: infer S extends v.GenericSchema }
   ? v.InferInput<S> | Response
   : Response | undefined;

@@ -1,6 +1,6 @@
 /**
  * At most so many changes of one kind in a minute for one caller. Each change is a record of the audit log, which is kept for months and sent to
- * every receiver: whoever has a session must not be able to fill it.
+ * every receiver: nobody with a session must be able to fill it.
  */
 
 import { hashToken, hexOf, type Principal } from "../../../domain/auth/sessions/sessions.ts";
@@ -10,7 +10,7 @@ import { UamError } from "../../../shared/errors.ts";
 import type { Reason } from "../../../shared/product/reasons.ts";
 import { MINUTE } from "../../../shared/time/clock.ts";
 
-/** Whose changes they are: a session, or a token. */
+/** The session or token that makes the changes. */
 export interface Changing {
   readonly principal: Principal;
   readonly token: string;
@@ -26,15 +26,15 @@ export interface ChangeLimit {
   record(all?: "all"): Promise<void>;
 }
 
-/** What a limit counts, and what it says. */
+/** The subject of a limit's count, and its message. */
 export interface LimitedChanges {
   readonly most: number;
-  /** What the count is of: that session, or that token with all that it made; or whose it is. */
+  /** Counts per session (a token counts together with all that it made), or per owner. */
   readonly per: "session" | "principal";
   readonly reason: Reason;
   /** The sentence of the refusal, without when to try again. */
   readonly refusal: string;
-  /** What the record says of those that were refused. */
+  /** The text of the record about refused changes. */
   readonly recorded: string;
 }
 
@@ -60,7 +60,7 @@ export function createChangeLimit(
   const isOver = ({ begun }: Minute) => now() >= begun + MINUTE || now() < begun;
   const keyOf = ({ principal: { userType, id, token: used }, token }: Changing) => {
     if (per === "principal") return `${userType} ${id}`;
-    // What a token made counts with it: it could else make itself as many counts as it may make tokens.
+    // Tokens made with a token count with it: otherwise a token could multiply its own limit by making more.
     return used === undefined ? hexOf(hashToken(token)) : `token ${used.origin}`;
   };
 

@@ -1,4 +1,4 @@
-/** What every JSON body of an answer is wrapped in. */
+/** The envelope around every JSON body of an answer. */
 
 import * as v from "valibot";
 

@@ -39,7 +39,7 @@ export class HttpRefusal extends Error {
 
 /** The response for anything thrown. Anything but a deliberate refusal becomes a 500 with a fixed sentence. */
 export function errorResponse(error: unknown): Response {
-  // What leads to it may look like the loss of a database's connection.
+  // The cause of such an error may look like a lost connection to the database.
   const lost = isUnavailable(error) ? undefined : ofDatabase(error);
   if (lost !== undefined) {
     // The specification's status for a failure; what tells it from others is its reason, and when to try again.
@@ -58,7 +58,7 @@ export function errorResponse(error: unknown): Response {
   }
   if (error instanceof HttpRefusal) {
     const headers = new Headers(error.allow === undefined ? [] : [["allow", error.allow]]);
-    // Whatever of it may still come is not read.
+    // The rest of the body is not read.
     if (error.status === 408) headers.set("connection", "close");
     return failure({ status: error.status, reason: HTTP_REASONS[error.status] }, error.message, headers);
   }
@@ -100,7 +100,7 @@ function isFull(error: unknown): boolean {
   return isDatabaseFull(error) || (error instanceof UamError && error.reason === "database.full");
 }
 
-/** What passes by itself, and is reported where it is found. */
+/** Failures that pass by themselves, and are reported where they are found. */
 function isUnavailable(error: unknown): boolean {
   return error instanceof UamError && UNAVAILABLE.has(error.reason);
 }

@@ -1,4 +1,4 @@
-/** Who is let in, and what is read of their requests: as the contract says of the route. */
+/** Admits requests and reads them, as the contract's entry for the route says. */
 
 import type { AnonymousLimit, Route } from "../../../contract/route.ts";
 import type { Context } from "../../../domain/operation/context.ts";

@@ -30,7 +30,7 @@ export function refuseMisspelled(
 ): void {
   const { entries, wrapped, item, pipe } = (schema ?? {}) as Shape;
   if (wrapped !== undefined) refuseMisspelled(wrapped, value, kind);
-  // What is too long a list is refused for that, unread.
+  // A list that is too long is refused for its length, unread.
   if (item !== undefined && Array.isArray(value) && value.length <= mostOf(pipe))
     for (const one of value) refuseMisspelled(item, one, kind);
   if (entries === undefined || typeof value !== "object" || value === null) return;

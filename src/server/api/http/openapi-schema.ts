@@ -26,7 +26,7 @@ export type Components = Record<string, JsonSchema>;
 const COMPONENT = "#/components/schemas/";
 const CONFIG = {
   target: "draft-2020-12",
-  // What JSON Schema cannot say is left out; by default the whole schema would be lost.
+  // Rules that JSON Schema cannot express are left out; by default the whole schema would be lost.
   errorMode: "ignore",
   // Metadata with a type stands for what it follows: a query's number is text to the validator and a number to a client.
   overrideAction: ({ valibotAction }) => {

@@ -1,4 +1,4 @@
-/** What the OpenAPI document says beyond what each route says about itself. */
+/** The parts of the OpenAPI document that the routes do not supply themselves. */
 
 import type { Who } from "../../../contract/route.ts";
 import { REASONS } from "../../../shared/product/reasons.ts";
@@ -20,7 +20,7 @@ export const TAGS = {
   service: "The service itself",
 } as const;
 
-/** The failures: what each status means, and what its sentence may say. */
+/** The failures: the meaning of each status, and the possible content of its sentence. */
 export const FAILURES = {
   400: { name: "Invalid", meaning: "Invalid parameter or body", example: "username is missing" },
   401: {
@@ -67,7 +67,7 @@ export const FAILURES = {
 /** The contact in the document where the configuration names none. */
 export const CONTACT = "The administrators of this service";
 
-/** Who may call a route. */
+/** The callers that a route admits. */
 export const WHO: Readonly<Record<Who["permission"], string>> = {
   public: "Permission: anyone.",
   session: "Permission: any session.",
@@ -76,7 +76,7 @@ export const WHO: Readonly<Record<Who["permission"], string>> = {
   agent: "Permission: the agent of a host, by its signature.",
 };
 
-/** What holds for all routes. */
+/** The rules common to all routes. */
 export const INFO = `A success is \`{"data": ...}\`, a failure \`{"error": "<a sentence>"}\` with the status that says what kind it is,
 and the header \`Uam-Error\` that names the reason for programs.
 Unknown paths answer 404; another method on a known path answers 405 with \`Allow\`. HEAD works wherever GET does.

@@ -3,7 +3,7 @@
 import type { Services } from "../../../domain/operation/context.ts";
 import { type ChangeLimit, createChangeLimit } from "./change-limit.ts";
 
-/** Changes in a minute; what is refused beyond is one record for the minute. */
+/** Changes in a minute; all refusals beyond them make one record for the minute. */
 export const MOST_OWN_CHANGES = 60;
 
 /** Each takes something away that was given before, so there are no more of them than of what gives. Whatever else comes is limited. */

@@ -3,7 +3,7 @@
 import type { Services } from "../../../domain/operation/context.ts";
 import { type ChangeLimit, createChangeLimit } from "./change-limit.ts";
 
-/** Refusals in a minute; what is refused beyond is one record for the minute. */
+/** Refusals in a minute; all refusals beyond them make one record for the minute. */
 export const MOST_REFUSED = 60;
 
 /** Counts what is refused. */

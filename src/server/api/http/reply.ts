@@ -1,4 +1,4 @@
-/** What handlers set of a response besides its body, by Elysia's own cookies: @elysiajs/cookie does nothing on Elysia 1.x. */
+/** The parts of a response that handlers set besides its body, by Elysia's own cookies: @elysiajs/cookie does nothing on Elysia 1.x. */
 
 import type { NewSession } from "../../../domain/auth/sessions/sessions.ts";
 import type { Web } from "../web.ts";
@@ -12,7 +12,7 @@ export interface Outgoing {
   readonly set: { status?: number | string; readonly headers: Record<string, string | number | string[]> };
 }
 
-/** What a handler is given to set cookies and headers. */
+/** Sets cookies and headers for a handler. */
 export function replyOf(web: Web, { cookie, set }: Outgoing): Reply {
   return {
     session: (session) => setSessionCookie(web, cookie, session),

@@ -1,4 +1,4 @@
-/** What is known about a request besides its content: its id, where it came from, and whose session it has. */
+/** The facts about a request besides its content: its id, its origin, and its session. */
 
 import { randomUUID } from "node:crypto";
 import type { Need } from "../../../contract/route.ts";
@@ -115,7 +115,7 @@ function requireSetUp({ needs }: Principal): void {
   throw new UamError("forbidden", sentence, { reason: "login.factor_needed" });
 }
 
-/** A token whose owner has another role by now needs both. */
+/** If a token's owner has since changed role, both roles must allow the request. */
 function requireRole({ role, token }: Principal, allowed: readonly AdminRole[]): void {
   const short = [role, token?.within ?? role].find((one) => one === undefined || !allowed.includes(one));
   if (role !== undefined && short === undefined) return;
@@ -147,7 +147,7 @@ function actorOf(principal: Principal | undefined, ip: string): Actor {
   return { type: "token", name: token.name, ip, owner: username, tokenId: token.id };
 }
 
-/** The id within a path, which is its last part or the one before; an SSH session is no row of the database. */
+/** The id within a path, which is its last part or the one before; an SSH session is not a row of the database. */
 const SENT_ID = /\/(\d+)(?:\/[a-z-]*|\/sessions\/\d+)?\/?$/;
 
 /** No shorter number is too large for an id. */
@@ -169,7 +169,7 @@ interface Change {
   readonly countsFaults: boolean;
 }
 
-/** What the service, its database or a host could not do; the law gives some of these a status below 500. */
+/** Failures of the service, its database or a host; the specification gives some of these a status below 500. */
 const FAULTS: ReadonlySet<string | null> = new Set<Reason | null>([
   ...(["internal", "database.full", "service.not_ready", "service.busy", "host.refused", "access.owed"] as const),
   "audit.unrecorded",
@@ -185,7 +185,7 @@ async function beginChange(
 ): Promise<LiveSession | undefined> {
   if (session === undefined || isSafe(request.method)) return session;
   const context = contextOf(web.services, request, session.principal);
-  // What the service could not do is not the fault of an administrator, who may have to take access away once it can. An external user, whose
+  // A failure of the service is not the fault of an administrator, who may have to take access away once it can. An external user, whose
   // home can be made to refuse a key file, can cause it.
   const countsFaults = session.principal.userType === "user";
   const isOwn = countsFaults && !onlyTakesAway(request.method, infoOf(request).route);
@@ -217,7 +217,7 @@ async function lookUp(web: Authorizing, request: Request): Promise<LiveSession |
   return principal === undefined ? undefined : { principal, token };
 }
 
-/** Only what is no token counts against the address: 256 bits are not guessed, and a neighbour's mistakes shut no machine out. */
+/** Only an invalid token counts against the address: 256 bits are not guessed, and a neighbour's mistakes shut no machine out. */
 async function lookUpToken(web: Authorizing, request: Request, bearer: string): Promise<LiveSession> {
   if (ANY_SESSION.test(request.headers.get("cookie") ?? "")) {
     const sentence = "Send a token or a session cookie, not both";
@@ -227,5 +227,5 @@ async function lookUpToken(web: Authorizing, request: Request, bearer: string): 
   const principal = await web.findToken(bearer, address);
   if (principal !== undefined) return { principal, token: bearer };
   web.limits.take("token", address);
-  throw new UamError("unauthorized", "This is no token of this service", { reason: "token.wrong" });
+  throw new UamError("unauthorized", "Invalid token", { reason: "token.wrong" });
 }

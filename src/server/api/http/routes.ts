@@ -72,7 +72,7 @@ interface Handled {
 async function respond(web: Web, { route, run }: Handled, received: Received, outgoing: Outgoing | undefined) {
   const { admitted, ...parsed } = received;
   const reply = outgoing === undefined ? {} : { reply: replyOf(web, outgoing) };
-  // What validation has made of the request has the types of the route's schemas; Elysia knows only that there are some.
+  // The validated request has the types of the route's schemas; Elysia knows only that there are some.
   const call = { web, ...admitted, ...parsed, ...reply } as Call<Route>;
   const answered = await withStatuses(route, async () => await run(call));
   if (answered === undefined || answered instanceof Response) return answered;
@@ -80,7 +80,7 @@ async function respond(web: Web, { route, run }: Handled, received: Received, ou
   return route.status === undefined ? body : status(route.status, body);
 }
 
-/** What an operation refuses keeps its status if the route names it; all else has the one that the route gives other failures. */
+/** A refusal of an operation keeps its status if the route names it; any other gets the route's status for other failures. */
 async function withStatuses<T>({ otherwise, refusals = {} }: Route, run: () => Promise<T>): Promise<T> {
   if (otherwise === undefined) return await run();
   const codes = Object.entries(STATUS) as [ErrorCode, FailureStatus][];

@@ -1,4 +1,4 @@
-/** What the registered routes say about a path: which methods it has, and so 404, 405 and the answer to a preflight. */
+/** Looks up a path among the registered routes: its methods, and so 404, 405 and the answer to a preflight. */
 
 import type { Route, Routes } from "../../../contract/route.ts";
 import { UamError } from "../../../shared/errors.ts";
@@ -69,7 +69,7 @@ export function isSafe(method: string): boolean {
   return SAFE_METHODS.has(method);
 }
 
-/** What a request of that method does: an auditor may only read. */
+/** Whether a request of that method reads or changes: an auditor may only read. */
 export function accessOf(method: string): Access {
   return isSafe(method) ? "read" : "change";
 }
@@ -93,7 +93,7 @@ export function checkTarget(request: Request): void {
  */
 export function withoutEmptyParameters(url: string): string {
   const [path = "", query, ...rest] = url.split("?");
-  // What is refused for a fragment (see checkTarget) keeps it.
+  // A URL that is refused for a fragment (see checkTarget) keeps it.
   if (query === undefined || url.includes("#")) return url;
   const kept = [query, ...rest]
     .join("?")
