@@ -64,7 +64,7 @@ export async function applyPlan(steps: readonly Step[], options: ApplyOptions): 
 interface Done {
   readonly step: Step;
   readonly outcome: Outcome;
-  /** What was at the step's path. */
+  /** The file found at the step's path. */
   readonly before: Found | undefined;
 }
 

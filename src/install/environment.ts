@@ -20,7 +20,7 @@ export function renderEnvironment(mode: InstallMode, authorizedKeysFile?: string
   ].join("\n");
 }
 
-/** What of the configuration an agent has a use for: the host. All else is the service's. */
+/** The settings that an agent uses: those of the host. All others are the service's. */
 const AGENT_VARIABLES: ReadonlySet<string> = new Set([
   ...["UAM_HOST_MODE", "UAM_DATA_DIR", KEY_FILE_VARIABLE, "UAM_SSH_HOST", "UAM_HOME_BASE", "UAM_SHELL", "UAM_GROUPS"],
   ...["UAM_UID_RANGE", "UAM_LOG_FORMAT", "UAM_LOG_LEVEL"],

@@ -94,7 +94,7 @@ export function managedAccounts(): readonly string[] {
   return [...(readAccounts().groups.get(MARKER_GROUP)?.members ?? [])].sort();
 }
 
-/** What `uam uninstall` finds on the host. */
+/** The installation that `uam uninstall` finds on the host. */
 export interface Installed {
   readonly source: string;
   readonly sshUnit: string | undefined;

@@ -1,4 +1,4 @@
-/** What shuts a host at the end of its lease without the agent: the script of uam-agent-lease.service. */
+/** Shuts a host at the end of its lease without the agent: the script of uam-agent-lease.service. */
 
 import { JOBS_ASIDE } from "../host/settings.ts";
 import { ACCOUNT_PREFIX } from "../shared/text/account-name.ts";
@@ -78,7 +78,7 @@ export const LEASE_SCRIPT = [
   `case "$uids" in *" $owner "*) ${jobFiles} -uid "$owner" -exec chmod u-x,+t -- {} + 2>/dev/null;; esac`,
   "done",
   "done",
-  // What runs ends before the files are renamed, and once more after.
+  // Processes end before the files are renamed, and once more after.
   "for pass in first last; do",
   `[ "$pass" = first ] || for place in ${BY_NAME.join(" ")}; do`,
   `for file in ${accountFile}; do`,
@@ -101,14 +101,14 @@ export const LEASE_SCRIPT = [
   'echo 1 2>/dev/null >"/sys/fs/cgroup/user.slice/user-$uid.slice/$manager/cgroup.kill" && continue',
   'systemctl --quiet is-active "$manager" && systemctl kill --signal=SIGKILL "$manager"',
   "done",
-  // Whatever is left in a slice of theirs, under whichever uid.
+  // Kills processes left in one of their slices, under any uid.
   'case "$ends" in sessions) for uid in $uids; do',
   'group="/sys/fs/cgroup/user.slice/user-$uid.slice/cgroup.kill"; [ ! -e "$group" ] || echo 1 2>/dev/null >"$group"',
   "done;; esac",
-  // What a process that was just ended had begun is found by the next look.
+  // Processes started by one that was just ended are found by the next look.
   "for round in 1 2 3; do",
   "ps -eo pid=,ruid=,euid=,cgroup= | while read -r pid real effective group; do",
-  // What a job of theirs started by a set-uid file that a deleted account left has a uid that nobody has, in the jobs' own group still.
+  // A job of theirs may run a set-uid file left by a deleted account: nobody has its uid, but it is still in the jobs' own group.
   `case "$uids" in *" $real "*|*" $effective "*) ;; *) case "$group" in ${JOBS_GROUPS}) ;; *) continue;; esac`,
   'case "$known" in *" $effective "*) continue;; esac',
   '[ "$effective" -ge 1000 ] || continue',

@@ -1,4 +1,4 @@
-/** What installing and uninstalling would do, as data: printed by --dry-run, carried out by apply.ts. */
+/** The steps of installing and uninstalling, as data: printed by --dry-run, carried out by apply.ts. */
 
 import { octal } from "../shared/text/octal.ts";
 /** One step; carried out in order, and each is safe to repeat. */
@@ -58,7 +58,7 @@ export interface RunCommand {
   readonly argv: readonly string[];
   readonly when: "always" | "changed";
   readonly mayFail: boolean;
-  /** What takes it back. */
+  /** Undoes the step. */
   readonly undo?: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** What is asked of the host before anything of an installation is written. */
+/** Checks the host before anything of an installation is written. */
 
 import { findSudoFault } from "../host/execute/sudo-program.ts";
 import type { HostMode } from "../protocol/host.ts";

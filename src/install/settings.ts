@@ -41,7 +41,7 @@ export const LIMITS_FILE = "/etc/security/limits.d/50-uam.conf";
 /** The administrator's own list of keys that sshd refuses, whatever this service stores. */
 export const REVOKED_KEYS_FILE = "/etc/ssh/uam-revoked-keys";
 
-/** What `uam agent join` installs, on a host of a service that runs elsewhere. */
+/** The files that `uam agent join` installs, on a host of a service that runs elsewhere. */
 export const AGENT_ENVIRONMENT_FILE = "/etc/uam/agent.env";
 export const AGENT_UNIT = "uam-agent.service";
 export const AGENT_UNIT_FILE = `/etc/systemd/system/${AGENT_UNIT}`;

@@ -9,7 +9,7 @@ const PROBE = `user=${hostAccountOf("probe")},host=localhost,addr=127.0.0.1,ladd
 /** Asks sshd for the settings of an account of this service; it need not exist. */
 export const ASK_SSHD = ["/usr/sbin/sshd", "-T", "-C", PROBE] as const;
 
-/** What to do where sshd does not apply the drop-in. */
+/** The remedy where sshd does not apply the drop-in. */
 export const INCLUDE = `put "Include /etc/ssh/sshd_config.d/*.conf" first in /etc/ssh/sshd_config: what stands before it wins`;
 
 /** The initial file of revoked keys, which lists none. */

@@ -8,7 +8,7 @@ import { hostAccountOf, USERNAME_PATTERN } from "../shared/text/account-name.ts"
 import { DAY } from "../shared/time/clock.ts";
 import { numberRange } from "./number-range.ts";
 
-/** What the rules are made from. */
+/** The inputs of the rules. */
 export interface SudoersOptions extends Layout {
   /** The system user that the service runs as. */
   readonly user: string;

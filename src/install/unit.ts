@@ -25,7 +25,7 @@ export function renderUnit(settings: UnitSettings): string {
   return [...head(settings), ...confinement(settings), ...tail()].join("\n");
 }
 
-/** What the mode needs of the host, and nothing else: the same for a service and for an agent. */
+/** The rights that the mode needs on the host, and nothing else: the same for a service and for an agent. */
 export function confinement(settings: Omit<UnitSettings, "source">): readonly string[] {
   return settings.mode === "direct" ? direct(settings) : sudo(settings);
 }
