@@ -55,7 +55,7 @@ export async function examineAgent(examination: AgentExamination): Promise<reado
   ];
 }
 
-/** What of the host itself is wrong, whoever asks: the agent tells the service, too. */
+/** The faults of the host itself, for any caller: the agent tells the service, too. */
 export async function examineHost(
   config: AgentExamination["config"],
   { isRoot, fix }: { readonly isRoot: boolean; readonly fix: boolean },

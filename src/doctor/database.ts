@@ -10,7 +10,7 @@ import { areaOf, type Finding } from "./finding.ts";
 const OLDEST = 14;
 const database = areaOf("database");
 
-/** What the external database does not do that the service relies on. Throws if it cannot be reached. */
+/** Faults of the external database in behaviour that the service relies on. Throws if it cannot be reached. */
 export async function checkEngine(url: string): Promise<readonly Finding[]> {
   const connection = openUrl(url);
   try {
@@ -61,7 +61,7 @@ interface Server extends Record<string, unknown> {
   readonly waits: boolean;
 }
 
-/** What a crash or a failover could lose of what the service was told is committed. */
+/** Commits that a crash or a failover could lose although the service was told that they are stored. */
 function durability({ fsync, commits, standbys, waits }: Server): readonly Finding[] {
   const isWaiting = commits !== "off" && commits !== "local";
   return [

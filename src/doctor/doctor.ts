@@ -61,7 +61,7 @@ export interface Examination {
   /** Sentences about what sudo does not allow; undefined outside sudo mode. */
   readonly checkSudo?: () => Promise<readonly string[]>;
   readonly service: ServiceAddress;
-  /** What is wrong with this host's sudo; asked of it by default. */
+  /** The faults of this host's sudo; asked of it by default. */
   readonly sudoFault?: typeof findSudoFault;
   /** The provider of single sign-on, where one is set up. */
   readonly sso?: SsoProvider | undefined;
@@ -71,7 +71,7 @@ export interface Examination {
 
 /** Without the terminal: it must not be in reach of the service's user. */
 const AS_SERVICE = "check it as the service's user, too: setsid -w sudo -u uam uam doctor < /dev/null 2>&1 | cat";
-/** What can be checked only through the database. */
+/** The checks that need the database. */
 const STORED = ["database", "service", "accounts", "uids", "closings", "events", "hosts", "administrators"] as const;
 
 /** Checks everything; what cannot be checked is a fault or skipped, and never prevents the other checks. */
@@ -112,7 +112,7 @@ export async function examine(examination: Examination): Promise<readonly Findin
   ];
 }
 
-/** What can be checked only with the database: itself, the accounts, the mail, the administrators. */
+/** Checks that need the database: itself, the accounts, the mail, the administrators. */
 async function checkStored({ config, isRoot, fix, open, service }: Examination): Promise<readonly Finding[]> {
   if (config.hostMode === "direct" && !isRoot) return unseen("In direct mode only root can check this");
   if (config.hostMode === "sudo" && isRoot)

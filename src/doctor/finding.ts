@@ -1,4 +1,4 @@
-/** What the doctor finds. */
+/** A finding of the doctor. */
 
 import { publicMessage, UamError } from "../shared/errors.ts";
 
@@ -6,7 +6,7 @@ import { publicMessage, UamError } from "../shared/errors.ts";
 export type State = "ok" | "fault" | "fixed" | "skipped" | "note";
 
 export interface Finding {
-  /** What was checked, e.g. "sshd". */
+  /** The subject of the check, e.g. "sshd". */
   readonly area: string;
   readonly state: State;
   /** A sentence that says what was found. */

@@ -28,7 +28,7 @@ const REMEDIES: Readonly<Record<HostProblem["kind"], { readonly state: "fault" |
   finding: { state: "note", remedy: "run uam doctor there" },
 };
 
-/** Nothing where there is no host but the service's own. */
+/** Nothing if the service's own host is the only one. */
 export async function checkHosts({ db, clock }: Pick<Services, "db" | "clock">): Promise<readonly Finding[]> {
   const rows = await db.select().from(hosts).where(eq(hosts.kind, "remote")).orderBy(asc(hosts.name));
   if (rows.length === 0) return [];
@@ -60,7 +60,7 @@ function sentenceOf({ host, account, text }: HostProblem): string {
   return account === "" ? `${host}: ${text}` : `${host}, ${account}: ${text}`;
 }
 
-/** A host's words are not trusted: what is no version is not older. */
+/** A host's words are not trusted: anything but a version does not count as older. */
 function isOlder({ version }: HostRow): boolean {
   const [theirs, ours] = [version, VERSION].map((text) =>
     /^(\d{1,6})\.(\d{1,6})\.(\d{1,6})/.exec(text)?.slice(1).map(Number),

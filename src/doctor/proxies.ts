@@ -1,4 +1,4 @@
-/** Who may say where a client is. */
+/** Checks the proxies that may report a client's address. */
 
 import { networkInterfaces } from "node:os";
 import { clientAddress, parseTrustedProxies } from "../shared/net/client-address.ts";

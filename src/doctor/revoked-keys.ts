@@ -7,7 +7,7 @@ import { REVOKED_KEYS } from "../install/sshd-drop-in.ts";
 import { areaOf, type Finding } from "./finding.ts";
 
 export interface RevokedKeysExpectation {
-  /** Who may write the file: root, since whoever can decides which keys sshd refuses. */
+  /** The uid that may write the file: root's, because its writer decides which keys sshd refuses. */
   readonly owner: number;
   /** The file that `uam install` creates, and `fix` creates again; any other file is left to the administrator. */
   readonly own: string;

@@ -33,7 +33,7 @@ const PROBE = hostAccountOf("probe");
 const INSTALL = 'run "uam install", which writes /etc/ssh/sshd_config.d/50-uam.conf';
 const area = areaOf("sshd");
 
-/** What sshd should do with the accounts. */
+/** The wanted behaviour of sshd for the accounts. */
 export function expectationOf({ authorizedKeysFile, groups }: Omit<SshdExpectation, "leaseLink">): SshdExpectation {
   return { authorizedKeysFile, groups: ["uam-ext", ...groups] };
 }
@@ -72,7 +72,7 @@ function hasDropIn({ authorizedKeysFile, leaseLink }: SshdExpectation): boolean 
   );
 }
 
-/** What in the settings keeps everybody out, or lets somebody in without a stored key; one `ok` if nothing does. */
+/** Settings that keep everybody out, or let somebody in without a stored key; one `ok` if there are none. */
 export function judgeSshd(settings: SshdSettings, expected: SshdExpectation): readonly Finding[] {
   const value = (name: string) => valuesOf(settings, name)[0] ?? "";
   const fault = faultIn(settings);

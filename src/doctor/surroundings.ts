@@ -1,4 +1,4 @@
-/** What the service needs of the host before it starts: checked by the doctor, and by `serve`, which fails without it. */
+/** Checks the service's requirements on the host before it starts: run by the doctor, and by `serve`, which fails without them. */
 
 import { spawnSync } from "node:child_process";
 import { accessSync, constants, readFileSync, statSync } from "node:fs";
@@ -6,7 +6,7 @@ import { findSudoFault } from "../host/execute/sudo-program.ts";
 import { octal } from "../shared/text/octal.ts";
 import { areaOf, type Finding } from "./finding.ts";
 
-/** What is checked; a missing value was invalid itself, which is reported elsewhere. */
+/** The values to check; a missing value was invalid itself, which is reported elsewhere. */
 export interface Needs {
   readonly shell?: string | undefined;
   readonly homeBase?: string | undefined;
@@ -48,7 +48,7 @@ export interface Secret {
   readonly most: number;
 }
 
-/** Faults of what others can read or write and should not; what does not exist yet is no fault. */
+/** Files that others can read or write and should not; a missing file is not a fault. */
 export function checkSecrecy(secrets: readonly Secret[]): readonly Finding[] {
   return secrets.flatMap(({ path, most }) => {
     const stat = statSync(path, { throwIfNoEntry: false });

@@ -36,7 +36,7 @@ export function judgeClock(said: string): Finding {
 export interface ServiceAddress {
   /** As in `UAM_LISTEN`. */
   readonly address: string;
-  /** What keeps the service from answering there; undefined if it answers. */
+  /** The reason the service does not answer there; undefined if it answers. */
   ask(): Promise<string | undefined>;
 }
 

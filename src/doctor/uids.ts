@@ -18,7 +18,7 @@ export function checkUidRange(range: UidRange): readonly Finding[] {
 /** The account that keeps useradd above the uids of before. */
 const PLACEHOLDER = "uam-reserved";
 
-/** What accounts were given, and whether one has it still. */
+/** The uids given to accounts, and whether an account has each still. */
 export interface GivenUid {
   readonly uid: number;
   readonly isStored: boolean;
@@ -28,7 +28,7 @@ const PROGRAM_REMEDY =
   "look at it, and remove it: whoever starts it works under a uid that no account has, until that is ended within a minute";
 
 /**
- * Faults about uids of accounts that are gone: somebody else has one by now, or a program that gives its rights is left outside the homes.
+ * Faults about uids of accounts that are gone: somebody else now has one, or a program that gives its rights is left outside the homes.
  * A note where others may yet get uids of ours.
  */
 export async function checkGivenUids(
