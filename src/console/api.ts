@@ -25,7 +25,7 @@ export class ApiFailure extends Error {
   readonly reason: string;
   /** Seconds until it is worth trying again, where the service says so. */
   readonly retryAfter: number | undefined;
-  /** What the log of the service has it under. */
+  /** The id of the request in the service's log. */
   readonly requestId: string;
 
   constructor(message: string, about: Pick<ApiFailure, "status" | "reason" | "retryAfter" | "requestId">) {
@@ -45,7 +45,7 @@ export function watchSession(listener: () => void): void {
   onSessionEnd = listener;
 }
 
-/** What the route answers below `data`. Throws ApiFailure; an AbortError if the caller gave up. */
+/** The route's answer below `data`. Throws ApiFailure; an AbortError if the caller gave up. */
 export async function api<R extends RouteKey>(route: R, ask: Ask<R> = {}): Promise<AnswerOf<R>> {
   const response = await send(route, ask);
   const body = (harmlessJson(await response.text().catch(() => "")) ?? {}) as { data?: AnswerOf<R>; error?: string };

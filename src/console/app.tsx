@@ -120,7 +120,7 @@ function Header({ path }: { readonly path: string }) {
   const links = navigationFor(state, useOtherHosts(state, isOnHosts) || isOnHosts);
   // Groups of hosts are a part of the hosts.
   const place = path.replace(PAGES.hostGroups, PAGES.hosts);
-  // What lies below the dashboard's address is no part of it.
+  // Pages below the dashboard's address are not part of it.
   const isWithin = (href: string) => href !== PAGES.dashboard && isPage(path) && place.startsWith(`${href}/`);
   const here = links.filter(({ href }) => href === place || isWithin(href));
   const current = here.sort((a, b) => b.href.length - a.href.length)[0];
@@ -173,7 +173,7 @@ function isSecure(): boolean {
   return isSecureContext;
 }
 
-/** Whose session it is; for an administrator, the way to their own login. */
+/** The session's owner; for an administrator, the way to their own login. */
 function Who({
   principal: { user_type: kind, username },
   isHere,

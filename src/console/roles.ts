@@ -1,8 +1,8 @@
-/** What an administrator's role allows. The service decides; this only keeps from offering what it would refuse. */
+/** The permissions of an administrator's role. The service decides; this only keeps the pages from offering what it would refuse. */
 
 import type { AdminRole } from "../shared/product/statuses.ts";
 
-/** What the pages are about. */
+/** The subjects of the pages. */
 export type Area = "users" | "applications" | "audit" | "settings" | "admins" | "webhooks" | "hosts";
 
 /** Who may change something there, the highest first. Nobody changes the audit log; who may read it is like an owner. */

@@ -1,4 +1,4 @@
-/** Whose session the browser has. All tabs agree: one that logs in or out tells the others. */
+/** The browser's session. All tabs agree: one that logs in or out tells the others. */
 
 import { type ComponentChildren, createContext } from "preact";
 import { useCallback, useContext, useEffect, useState } from "preact/hooks";
@@ -47,7 +47,7 @@ export function SessionProvider({ children }: { readonly children: ComponentChil
     watchSession(end);
     refresh();
     const others = new BroadcastChannel("session");
-    // What the other tab stored may be seen here only after its message, so that says what happened.
+    // The other tab's storage may become visible only after its message, so the message says what happened.
     others.onmessage = ({ data }: MessageEvent<News>) => {
       if (data === "left") setState({ kind: "none", ended: false });
       else askSession().then(setState, (failure: unknown) => setState({ kind: "failed", failure }));
@@ -108,7 +108,7 @@ async function askSession(): Promise<SessionState> {
   }
 }
 
-/** What one tab tells the others. */
+/** The message from one tab to the others. */
 type News = "entered" | "left";
 
 function tellOthers(news: News): void {

@@ -1,4 +1,4 @@
-/** What the pages behind a login share: they ask for the right session first, and keep what the service answered for a while. */
+/** Shared by the pages behind a login: they ask for the right session first, and keep the service's answers for a while. */
 
 import { QueryClient, QueryClientProvider } from "@tanstack/preact-query";
 import type { ComponentChildren, ComponentType } from "preact";
@@ -32,7 +32,7 @@ export async function forgetAnswers(): Promise<void> {
   await queries.invalidateQueries();
 }
 
-/** Whose answers the cache holds; another session must not see them. */
+/** The session that the cached answers belong to; another session must not see them. */
 let owner = "";
 
 /** The page for a session of that kind; without one it says what is missing, and how to come back here. */

@@ -1,4 +1,4 @@
-/** What the service answers, kept as state of a page: asked for once, shown again, asked for anew. */
+/** The service's answers as state of a page: asked for once, shown again, asked for anew. */
 
 import { keepPreviousData, type UseQueryResult, useQuery } from "@tanstack/preact-query";
 import type { ComponentChildren } from "preact";
@@ -8,7 +8,7 @@ import { Failure } from "./ui/notice.tsx";
 
 type GetRoute = Extract<RouteKey, `GET ${string}`>;
 
-/** What waits for a decision is asked for again this often, in milliseconds, while the page is seen. */
+/** Items that wait for a decision are asked for again this often, in milliseconds, while the page is seen. */
 export const WATCHED = 60_000;
 
 /**

@@ -14,7 +14,7 @@ interface BarsProps<K extends string> {
   readonly bars: readonly Bar<K>[];
   /** From the bottom up. */
   readonly series: readonly K[];
-  /** What a bar stands for, for who points at it. */
+  /** The label of a bar, shown to people who point at it. */
   readonly tip: (bar: Bar<K>) => string;
 }
 

@@ -1,4 +1,4 @@
-/** What all charts share: the figure with its caption and its table, the axes, and the legend. */
+/** Shared by all charts: the figure with its caption and its table, the axes, and the legend. */
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
@@ -32,7 +32,7 @@ interface ChartProps<T extends Row> {
   /** All values, for the scale. */
   readonly values: readonly number[];
   readonly table: { readonly label: string; readonly columns: readonly Column<T>[]; readonly items: readonly T[] };
-  /** What is drawn. */
+  /** The drawing. */
   readonly children: (plot: Plot) => ComponentChildren;
 }
 

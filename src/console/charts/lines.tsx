@@ -7,7 +7,7 @@ interface LinesProps<K extends string> {
   readonly plot: Plot;
   readonly days: readonly ({ readonly date: string } & Readonly<Record<K, number>>)[];
   readonly series: readonly K[];
-  /** What a day's figures are, for who points at it. */
+  /** The label of a day's figures, shown to people who point at it. */
   readonly tip: (day: { readonly date: string } & Readonly<Record<K, number>>) => string;
 }
 

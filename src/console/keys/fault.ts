@@ -1,4 +1,4 @@
-/** Why a text is no public key that the service accepts. */
+/** Why the service does not accept a text as a public key. */
 
 import type { FieldKind } from "../../shared/product/ssh-key-types.ts";
 
@@ -26,5 +26,5 @@ export type Fault =
 /** The parts of a key that can be cut off. */
 export type Part = "type" | FieldKind;
 
-/** What made the private key, as far as its text shows. */
+/** The program that made the private key, as far as its text shows. */
 export type PrivateFormat = "openssh" | "putty" | "pem" | "ssh2" | "unknown";

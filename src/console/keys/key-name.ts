@@ -6,7 +6,7 @@ import { changesDirection, hasControlCharacters, requireText } from "../../share
 /** The longest name, in characters. */
 export const MAX_NAME = 64;
 
-/** What is wrong with a key's name, in the service's words; undefined if nothing. */
+/** The fault of a key's name, in the service's words; undefined if there is none. */
 export function nameFaultOf(name: string): string | undefined {
   try {
     requireText("key's name", name, MAX_NAME);

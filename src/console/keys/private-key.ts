@@ -2,7 +2,7 @@
 
 import type { PrivateFormat } from "./fault.ts";
 
-/** What only private keys contain; compared without white space and without regard to case, so that a bad copy hides none. */
+/** Texts that only private keys contain; compared without white space and without regard to case, so that a bad copy hides none. */
 const MARKS: readonly (readonly [PrivateFormat, RegExp])[] = [
   ["putty", /putty-user-key-file|private-lines:|private-mac:/],
   ["openssh", /(?:begin|end)opensshprivatekey/],
@@ -13,7 +13,7 @@ const MARKS: readonly (readonly [PrivateFormat, RegExp])[] = [
 /** "openssh-key-v1" in base64: the body of such a file without its first line. */
 const OPENSSH_MAGIC = "b3BlbnNzaC1rZXktdjE";
 
-/** What is not drawn, and the NULs of UTF-16 that was read as something else. */
+/** Characters that are not drawn, and the NULs of UTF-16 that was read as something else. */
 const INVISIBLE = /[\s\0-\x1F\x7F-\x9F\p{Cf}\u2800]/gu;
 
 /** Which private key the text is or contains; undefined if none. */

@@ -1,4 +1,4 @@
-/** What is sent when a key is added: the only place that makes it, and it makes it of nothing but a public key that was read. */
+/** The data sent when a key is added: made only here, and only of a public key that was read. */
 
 import type { Fault } from "./fault.ts";
 import { nameFaultOf } from "./key-name.ts";

@@ -1,6 +1,6 @@
-/** What sentences about audit records are made of. */
+/** The facts that sentences about audit records are made of. */
 
-/** What a record says about what was done; texts are isolated, times are read in the reader's zone, and "" or 0 is what it does not say. */
+/** The facts of a record; texts are isolated, times are read in the reader's zone, and "" or 0 is what it does not say. */
 export interface ActionFacts {
   /** Whom it is about, by name. */
   readonly name: string;
@@ -24,7 +24,7 @@ export interface ActionFacts {
   readonly removed: number;
   /** Where a webhook goes. */
   readonly to: string;
-  /** What a webhook was switched to. */
+  /** The new state of a webhook. */
   readonly status: string;
   /** The host that it is about, by name. */
   readonly host: string;

@@ -1,4 +1,4 @@
-/** What every page says. */
+/** Texts common to all pages. */
 
 import { inLanguage } from "./language.ts";
 

@@ -1,4 +1,4 @@
-/** What the pages say that need no session. */
+/** Texts of the pages that need no session. */
 
 import { count, inLanguage } from "./language.ts";
 

@@ -1,4 +1,4 @@
-/** What can be pressed. */
+/** The button of all pages. */
 
 import type { ComponentChildren, JSX } from "preact";
 
@@ -6,7 +6,7 @@ interface ButtonProps extends Omit<JSX.HTMLAttributes<HTMLButtonElement>, "type"
   readonly children: ComponentChildren;
   readonly kind?: "primary" | "danger" | "plain";
   readonly type?: "button" | "submit";
-  /** What it says while it is at work; it cannot be pressed then, and keeps the focus. */
+  /** The label while it is at work; it cannot be pressed then, and keeps the focus. */
   readonly busy?: string | false | undefined;
   readonly onClick?: () => void;
 }

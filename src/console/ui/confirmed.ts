@@ -1,9 +1,9 @@
-/** What a change that takes access away has come to on further hosts, as a sentence. */
+/** The progress on further hosts of a change that takes access away, as a sentence. */
 
 import { confirmedTexts } from "../texts/hosts-confirmed.ts";
 import { clockTime } from "./clock.ts";
 
-/** What such a change answers where the user has further hosts. */
+/** The answer to such a change if the user has further hosts. */
 interface HostsAnswer {
   readonly total: number;
   readonly confirmed: number;
@@ -20,7 +20,7 @@ export function hostsSentence(answer: object): string {
   return confirmedTexts.some({ total, confirmed, pending, by: by === null ? undefined : clockTime(by) });
 }
 
-/** What was done, and where that is true by now. */
+/** The sentence about a change, followed by the hosts on which it has taken effect. */
 export function withHosts(sentence: string, answer: object): string {
   return `${sentence} ${hostsSentence(answer)}`.trimEnd();
 }

@@ -7,7 +7,7 @@ import { common } from "../texts/common.ts";
 interface FieldProps {
   readonly label: string;
   readonly hint?: ComponentChildren;
-  /** What is wrong with the value; while there is something, the field is marked as invalid. */
+  /** The fault of the value; while there is one, the field is marked as invalid. */
   readonly error?: string | undefined;
 }
 

@@ -12,7 +12,7 @@ interface FormDialogProps {
   readonly title: string;
   readonly work: Omit<Action<[]>, "clear">;
   readonly onClose: () => void;
-  /** What the button says, and while it is at it. */
+  /** The button's label, and its label while the form is sent. */
   readonly texts: { readonly submit: string; readonly busy: string };
   readonly isDanger?: boolean;
   /** Whether it can be done at all; if not, there is only the way out. */

@@ -12,7 +12,7 @@ import { Failure, sentenceOf } from "./notice.tsx";
 
 interface NetworkListProps {
   readonly networks: readonly string[];
-  /** What an empty list means. */
+  /** The meaning of an empty list. */
   readonly none: string;
 }
 
@@ -40,7 +40,7 @@ export function KeyNetworks({ networks }: { readonly networks: readonly string[]
   );
 }
 
-/** What is typed, as the networks that it names: separated by lines, blanks or commas. */
+/** The typed text as networks: separated by lines, blanks or commas. */
 export function networksIn(text: string): readonly string[] {
   return text.split(/[\s,;]+/).filter((entry) => entry !== "");
 }
@@ -50,9 +50,9 @@ interface NetworksDialogProps {
   readonly hint: ComponentChildren;
   /** As stored. */
   readonly networks: readonly string[];
-  /** What an empty list does. */
+  /** The effect of an empty list. */
   readonly lifted: string;
-  /** What else has to be known before. */
+  /** Further facts the reader needs first. */
   readonly note: string;
   /** Has the service store them. */
   readonly save: (networks: string[]) => Promise<unknown>;
@@ -73,7 +73,7 @@ export function NetworksDialog({ title, hint, networks, lifted, note, save, onCl
     onDone();
   });
   const { failure } = saving;
-  // What is wrong with what was typed belongs to the field.
+  // A fault of the typed text belongs to the field.
   const fault =
     failure instanceof ApiFailure && failure.reason.startsWith("network.") ? sentenceOf(failure) : undefined;
   return (

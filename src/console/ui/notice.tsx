@@ -1,4 +1,4 @@
-/** What came of something, where it stays until the reader leaves or closes it. */
+/** The outcome of an action, shown until the reader leaves or closes it. */
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
@@ -22,7 +22,7 @@ export function Notice({ kind, title, children }: NoticeProps) {
   );
 }
 
-/** What a failure says to a person: our own words where there are any, else the service's. */
+/** The message for a failure: our own words where there are any, else the service's. */
 export function sentenceOf(failure: unknown): string {
   if (!(failure instanceof ApiFailure)) return common.failure.unknown;
   const own = common.reasons[failure.reason];

@@ -1,4 +1,4 @@
-/** What state something is in: a word, marked by colour and shape besides. */
+/** A status: a word, marked by colour and shape besides. */
 
 import { common } from "../texts/common.ts";
 

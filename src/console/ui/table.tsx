@@ -11,7 +11,7 @@ export interface Column<T> {
 }
 
 interface TableProps<T extends { readonly id: number | string }> {
-  /** What the list is, for those who do not see where it stands. */
+  /** The list's name, for those who do not see where it stands. */
   readonly caption: string;
   readonly columns: readonly Column<T>[];
   readonly items: readonly T[];
@@ -77,7 +77,7 @@ export function Pager({ page, pageSize, total, href }: PagerProps) {
 }
 
 interface PagedTableProps<T extends { readonly id: number | string }> extends TableProps<T>, PagerProps {
-  /** What is said of a page without items. */
+  /** The text for a page without items. */
   readonly empty: string;
 }
 

@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 
-/** What a dialog is given that has something done. */
+/** The props of a dialog that runs an action. */
 export interface DialogProps {
   readonly onClose: () => void;
   /** Told what was done, in a sentence. */

@@ -1,4 +1,4 @@
-/** What is typed into a filter whose value is in the address. */
+/** The text typed into a filter whose value is in the address. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
 

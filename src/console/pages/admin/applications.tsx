@@ -1,4 +1,4 @@
-/** What people ask for, access and more time: a queue to decide, and what was decided. */
+/** Requests for access and more time: a queue to decide, and the decided ones. */
 
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
@@ -100,7 +100,7 @@ function filterOf({ status, kind }: ApplicationsView) {
   return { ...(status === "all" ? {} : { status }), ...(kind === "all" ? {} : { kind }) };
 }
 
-/** What was decided since the page was opened; the announcer has said it. */
+/** The decisions since the page was opened; the announcer has said them. */
 function Decided({ sentences }: { readonly sentences: readonly string[] }) {
   if (sentences.length === 0) return null;
   return (

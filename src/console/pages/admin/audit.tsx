@@ -37,7 +37,7 @@ export const Audit = signedIn(
 );
 
 function Results({ filter, page }: { readonly filter: AuditFilter; readonly page: number }) {
-  // What the address says is checked by the service.
+  // The service checks the values in the address.
   const asked = { ...filter, page: String(page), page_size: String(PAGE_SIZE) } as Ask<"GET /audit">["query"] & object;
   const answer = useApi("GET /audit", { query: asked });
   const heading = useRef<HTMLHeadingElement>(null);

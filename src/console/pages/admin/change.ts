@@ -1,4 +1,4 @@
-/** What is done to a user's access, and what the service says beforehand that it would do. */
+/** Changes to a user's access, and the service's preview of their effects. */
 
 import { type AnswerOf, api } from "../../api.ts";
 import { hostsSentence } from "../../ui/confirmed.ts";
@@ -12,7 +12,7 @@ export type Change =
 
 export type UserPreview = Extract<AnswerOf<"POST /users/:id/disable">, { readonly preview: true }>;
 
-/** What the change would do; nothing changes. Throws what the change itself would be refused with. */
+/** The effects of the change; nothing changes. Throws the refusals of the change itself. */
 export async function previewChange(id: number, change: Change): Promise<UserPreview> {
   const answer = await ask(id, change, { preview: "true" });
   if (!("preview" in answer)) throw new Error("The service answered a preview with something else");

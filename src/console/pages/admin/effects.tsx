@@ -1,4 +1,4 @@
-/** What would happen, before it does. */
+/** The effects of a change, before it is made. */
 
 import type { ComponentChildren } from "preact";
 import { effectTexts } from "../../texts/admin/user.ts";
@@ -23,7 +23,7 @@ export function Effects({ preview, isDated = false }: EffectsProps) {
   );
 }
 
-/** What would change on the host, as it would be logged; nothing where nothing would. */
+/** The changes on the host, as they would be logged; nothing if there are none. */
 export function Planned({ changes }: { readonly changes: readonly string[] }) {
   if (changes.length === 0) return null;
   return (
@@ -45,7 +45,7 @@ interface WillProps {
   readonly children?: ComponentChildren;
 }
 
-/** What will happen, in sentences. */
+/** The effects, in sentences. */
 export function Will({ sentences, children }: WillProps) {
   return (
     <section class="will" aria-label={effectTexts.title}>

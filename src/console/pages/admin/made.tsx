@@ -1,4 +1,4 @@
-/** What is shown once, after something was made: a secret, or a line to run. */
+/** Shows a new secret, or a line to run, once. */
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";

@@ -76,7 +76,7 @@ interface ListProps {
 function List({ view, items, total, isAllowed, onDone }: ListProps) {
   const [chosen, setChosen] = useState<ReadonlySet<number>>(new Set());
   const [bulk, setBulk] = useState<{ readonly kind: BulkKind; readonly users: readonly UserRecord[] }>();
-  // What is out of sight is not chosen: nobody changes what they do not see.
+  // Users out of sight are not selected: nobody changes users they do not see.
   const selected = items.filter(({ id }) => chosen.has(id));
   const choose = (ids: readonly number[], isOn: boolean) => {
     const shown = new Set(selected.map(({ id }) => id));

@@ -12,7 +12,7 @@ import { nameIn } from "./lease-text.ts";
 const { add: texts } = hostTexts;
 
 export interface MadeLine extends AnswerOf<"POST /hosts/tokens"> {
-  /** What the host is going to be called. */
+  /** The future name of the host. */
   readonly name: string;
 }
 

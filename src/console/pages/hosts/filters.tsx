@@ -1,4 +1,4 @@
-/** What the list of hosts is narrowed to; all of it is in the address. */
+/** The filters of the list of hosts; all of them are in the address. */
 
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";

@@ -1,4 +1,4 @@
-/** What owners change of a group, each with what it would do first: hosts that join and leave, name and lease, and its end. */
+/** The changes that owners make to a group, each with a preview: hosts that join and leave, name and lease, and its end. */
 
 import { useState } from "preact/hooks";
 import { api, type BodyOf } from "../../api.ts";

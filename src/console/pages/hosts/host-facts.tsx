@@ -1,4 +1,4 @@
-/** What is known of a host. */
+/** The known facts about a host. */
 
 import { oneHostTexts } from "../../texts/hosts/host.ts";
 import { hostTexts } from "../../texts/hosts/hosts.ts";

@@ -1,4 +1,4 @@
-/** What is wrong with a host, since when, and what to do about it. */
+/** The problems of a host, their start, and their remedies. */
 
 import { oneHostTexts } from "../../texts/hosts/host.ts";
 import { hostTexts } from "../../texts/hosts/hosts.ts";

@@ -7,7 +7,7 @@ export type HostRecord = AnswerOf<"GET /hosts">["items"][number];
 export type HostDetail = AnswerOf<"GET /hosts/:id">;
 export type Leased = Pick<HostRecord, "kind" | "status" | "lease" | "lease_until">;
 
-/** What it is called at that time. */
+/** The host's state at that time. */
 export function stateOf({ status, lease, lease_until: until }: Leased, time: number): HostState {
   const isOver = lease !== "none" && until !== null && new Date(until).getTime() <= time;
   return status === "active" && isOver ? "ended" : status;

@@ -18,7 +18,7 @@ export interface HostsView {
 export const MAX_NAME = 63;
 export const STATUSES = ["", ...HOST_STATUSES] as const;
 
-/** What the address says; what makes no sense in it does not count. */
+/** Parses the address; values that make no sense do not count. */
 export function readHostsView(query: Readonly<Record<string, string>>): HostsView {
   return {
     q: (query.q ?? "").slice(0, MAX_NAME),

@@ -24,7 +24,7 @@ export function sentOf({ username, email, supervisor, purpose }: Typed): Typed {
   };
 }
 
-/** What is wrong, as a sentence for each field; empty if the service would take it. */
+/** The faults, as a sentence for each field; empty if the service would take it. */
 export function faultsOf(typed: Typed): Faults {
   const { username, email, supervisor, purpose } = sentOf(typed);
   const faults = {

@@ -1,4 +1,4 @@
-/** What the pages without a session need to know of this installation. */
+/** The facts about this installation that pages without a session need. */
 
 import { type AnswerOf, api } from "../../api.ts";
 

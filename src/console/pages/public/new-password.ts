@@ -1,10 +1,10 @@
-/** What of a new password's rules the page can check itself. The name and the most common ones are the service's to know. */
+/** The rules of a new password that the page can check itself. Only the service knows the name and the most common ones. */
 
 import { PASSWORD_MAX, PASSWORD_MIN } from "../../../shared/product/password-length.ts";
 import { lengthOf } from "../../../shared/text/text.ts";
 import { publicTexts } from "../../texts/public.ts";
 
-/** What is wrong with a new password, as a sentence; undefined if nothing is that the page can see. */
+/** The fault of a new password, as a sentence; undefined if the page sees none. */
 export function passwordFault(typed: string): string | undefined {
   const { reset } = publicTexts;
   const length = lengthOf(typed.normalize("NFC"));

@@ -1,4 +1,4 @@
-/** What takes the place of a form once it is done with. */
+/** Takes the place of a form once it is done with. */
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";

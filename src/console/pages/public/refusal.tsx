@@ -9,7 +9,7 @@ import { announce } from "../../ui/announce.tsx";
 import { now, useNow } from "../../ui/clock.ts";
 import { Notice, sentenceOf } from "../../ui/notice.tsx";
 
-/** What a form says itself about some refusals. */
+/** A form's own texts for some refusals. */
 export interface Saying {
   readonly title?: string;
   readonly text: string;

@@ -37,7 +37,7 @@ interface ContentProps {
   readonly keys: readonly OwnKey[];
 }
 
-/** What is being asked about a key. */
+/** The open question about a key. */
 type Question = { readonly about: OwnKey; readonly kind: "rename" | "networks" | "revoke" };
 
 function Content({ own, keys }: ContentProps) {

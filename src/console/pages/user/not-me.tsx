@@ -21,7 +21,7 @@ import { Standing } from "./standing.tsx";
 /** What came of it, with whom to call; kept here, where the end of the session does not reach. */
 interface Outcome {
   readonly contact: string;
-  /** What the service says it could not do; undefined if all is done. */
+  /** The work that the service could not do; undefined if all is done. */
   readonly problem: string | undefined;
   /** On which further hosts it is true; "" where there are none. */
   readonly hosts: string;

@@ -1,4 +1,4 @@
-/** What the audit log records, in words for administrators. */
+/** The actions of the audit log, in words for administrators. */
 
 import type { AnswerOf } from "../../../contract/contract.ts";
 import type { ActionFacts } from "../action-facts.ts";

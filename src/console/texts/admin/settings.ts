@@ -7,9 +7,9 @@ type SettingKey = AnswerOf<"GET /settings">["items"][number]["key"];
 
 interface SettingWords {
   readonly title: string;
-  /** What the value decides. */
+  /** The effect of the value. */
   readonly text: string;
-  /** What follows from a change for what is there already. */
+  /** The effect of a change on existing data. */
   readonly note: string;
 }
 

@@ -3,7 +3,7 @@
 import type { AdminRole } from "../../../shared/product/statuses.ts";
 import { inLanguage } from "../language.ts";
 
-/** What a machine may do with it, after "It may". */
+/** The permissions of a machine's token, after "It may". */
 const may: Readonly<Record<AdminRole, string>> = {
   owner: "do everything that you may as an owner",
   operator: "manage users, their keys and sessions, and applications",

@@ -3,7 +3,7 @@
 import { MAX_DAYS } from "../../../shared/time/duration.ts";
 import { count, inLanguage, number } from "../language.ts";
 
-/** What a change would do, wherever one is previewed. */
+/** The effects of a change, wherever one is previewed. */
 const effects = {
   title: "What will happen",
   until: (date: string) => `In your time zone: until ${date}.`,

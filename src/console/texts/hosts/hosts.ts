@@ -12,7 +12,7 @@ const state: Readonly<Record<HostState, string>> = {
   ended: "shut: lease ended",
 };
 
-/** What a kind of problem is called, and what to do about it. */
+/** The name of each kind of problem, and its remedy. */
 export interface ProblemWords {
   readonly name: string;
   readonly advice: string;

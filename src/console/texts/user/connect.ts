@@ -1,4 +1,4 @@
-/** What the page about connecting says. */
+/** Texts of the page about connecting. */
 
 export const connectTexts = {
   title: "Connect to the host",

@@ -101,7 +101,7 @@ function dataSentence(fault: DataFault): string {
   }
 }
 
-/** What to do about it, where the sentence leaves that open. */
+/** The remedy, where the sentence leaves it open. */
 export function faultAdvice(fault: Fault): string | undefined {
   switch (fault.kind) {
     case "several-lines":
@@ -122,7 +122,7 @@ export function faultAdvice(fault: Fault): string | undefined {
   }
 }
 
-/** What is wrong, and what to do about it. */
+/** The fault, and its remedy. */
 export function faultText(fault: Fault): string {
   const advice = faultAdvice(fault);
   return `${faultSentence(fault)}.${advice === undefined ? "" : ` ${advice}`}`;

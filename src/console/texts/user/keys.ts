@@ -1,4 +1,4 @@
-/** What the page about one's keys says. */
+/** Texts of the page about one's keys. */
 
 import { count } from "../language.ts";
 import { faultText, PRIVATE_ADVICE } from "./key-faults.ts";

@@ -2,7 +2,7 @@
 
 import { count } from "../language.ts";
 
-/** What a sentence about a record can name; "" and 0 where the record does not say. */
+/** The facts that a sentence about a record can name; "" and 0 where the record does not say. */
 export interface TrailFacts {
   readonly key: string;
   readonly fingerprint: string;

@@ -1,4 +1,4 @@
-/** What the pages of an external user say. */
+/** Texts of the pages of an external user. */
 
 import { count, inLanguage } from "../language.ts";
 import { connectTexts } from "./connect.ts";

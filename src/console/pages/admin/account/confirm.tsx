@@ -63,7 +63,7 @@ export function ConfirmedDialog({ act, failure, children, isAsked = true, ...res
       }
     });
   });
-  // What sends nothing along, too.
+  // "login" also stands for sending nothing along.
   const usual: Means = !isAsked ? "login" : hasPassword ? "password" : hasPasskey ? "passkey" : "login";
   return (
     <FormDialog

@@ -1,4 +1,4 @@
-/** What is wrong with a change of one's own password, as far as the page can see it. The most common passwords are the service's to know. */
+/** Faults of a change of one's own password, as far as the page can see them. Only the service knows the most common passwords. */
 
 import { PASSWORD_MAX, PASSWORD_MIN } from "../../../../shared/product/password-length.ts";
 import { lengthOf } from "../../../../shared/text/text.ts";

@@ -40,7 +40,7 @@ export function ChangeAdmin({ admin, onClose, onDone }: ChangeProps) {
       api("PATCH /admins/:id", { params: { id: admin.id }, body: { ...body, ...sure } }),
     );
     if (changed === undefined) return;
-    // What one sees depends on one's own role.
+    // The pages one sees depend on one's own role.
     if (isOwn) refresh();
     await forgetAnswers();
     onDone(texts.done(admin.username));

@@ -1,4 +1,4 @@
-/** Who came in by single sign-on, was removed, and does not come in again until an owner lets them. */
+/** Removed single-sign-on administrators, who cannot log in again until an owner lets them. */
 
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";

@@ -20,7 +20,7 @@ export const KIND_FILTERS: readonly KindFilter[] = ["all", "access", "extension"
 /** Without a word in the address: everything that waits for a decision. */
 const PLAIN: ApplicationsView = { status: "pending", kind: "all", page: 1 };
 
-/** What the address says; what makes no sense in it does not count. */
+/** Parses the address; values that make no sense do not count. */
 export function readView(query: Readonly<Record<string, string>>): ApplicationsView {
   return {
     status: STATUS_FILTERS.find((known) => known === query.status) ?? PLAIN.status,

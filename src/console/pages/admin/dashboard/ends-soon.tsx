@@ -1,4 +1,4 @@
-/** Whose access ends within the next 30 days. */
+/** Users whose access ends within the next 30 days. */
 
 import type { UseQueryResult } from "@tanstack/preact-query";
 import { PAGES, userPage } from "../../../../shared/product/pages.ts";

@@ -1,4 +1,4 @@
-/** What is wrong on the host: access that is not yet taken away, and what had to be repaired. */
+/** Problems on the host: access that is not yet taken away, and repairs. */
 
 import { PAGES, userPage } from "../../../../shared/product/pages.ts";
 import { HOST_STATUSES } from "../../../../shared/product/statuses.ts";
@@ -72,7 +72,7 @@ export function ReceiversAway() {
   );
 }
 
-/** What is wrong with any of several hosts; nothing is shown while nothing is. */
+/** Problems of any of several hosts; nothing is shown if there are none. */
 export function HostProblems() {
   const { data } = useProblems();
   const seesHosts = maySee(useRole(), "hosts");

@@ -24,7 +24,7 @@ export function ChangeSetting({ setting: { key, value: before, pending }, onClos
   const { title } = settingsTexts.settings[key];
   const [typed, setTyped] = useState(pending?.value ?? before);
   const [error, setError] = useState<string>();
-  /** What was asked about; another value asks again. */
+  /** The value that was asked about; another value asks again. */
   const [preview, setPreview] = useState<SettingPreview>();
   const looking = useAction(async () => {
     const value = typed.trim();

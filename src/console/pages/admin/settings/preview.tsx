@@ -1,4 +1,4 @@
-/** What a change of a setting would do, as the service answers it before anything is changed. */
+/** The effects of a change of a setting, as the service answers before anything is changed. */
 
 import { type AnswerOf, ApiFailure, api } from "../../../api.ts";
 import { settingsTexts } from "../../../texts/admin/settings.ts";
@@ -12,10 +12,10 @@ const { dialog: texts } = settingsTexts;
 type Setting = AnswerOf<"GET /settings">["items"][number];
 export type SettingPreview = Extract<AnswerOf<"PUT /settings">, { readonly preview: true }>;
 
-/** What takes effect within this time, in milliseconds, does so at once: the clocks may differ. */
+/** A change due within this time, in milliseconds, takes effect at once: the clocks may differ. */
 const AT_ONCE = 600_000;
 
-/** What setting the value, or without one the default, would do. Throws ApiFailure as the change itself would. */
+/** The effects of setting the value, or without one the default. Throws ApiFailure as the change itself would. */
 export async function previewSetting(key: Setting["key"], value?: string): Promise<SettingPreview> {
   const query = { preview: "true" } as const;
   const answer =

@@ -1,4 +1,4 @@
-/** What ends a user's access, and when the account is deleted. */
+/** The end of a user's access, and the time of the account's deletion. */
 
 import { later, millisecondsOf } from "../days.ts";
 import type { UserRecord } from "./record.ts";

@@ -1,4 +1,4 @@
-/** What is known of a user. */
+/** The known facts about a user. */
 
 import { userTexts } from "../../../texts/admin/user.ts";
 import { networkTexts } from "../../../texts/networks.ts";

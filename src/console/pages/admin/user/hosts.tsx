@@ -18,7 +18,7 @@ import type { UserRecord } from "./record.ts";
 
 type Place = AnswerOf<"GET /users/:id/hosts">["items"][number];
 
-/** What is pending is done soon, as a rule. */
+/** Pending work is usually done soon. */
 const WATCHED = 5000;
 
 interface UserHostsProps {

@@ -98,7 +98,7 @@ interface RemoveDialogProps extends KeysProps {
   readonly onClose: () => void;
 }
 
-/** What the key's end ends, then the confirmation. */
+/** The effects of the key's end, then the confirmation. */
 function RemoveDialog({ user, sshKey, isLast, onClose, onDone }: RemoveDialogProps) {
   const { keys } = userTexts;
   const name = isolated(sshKey.name);

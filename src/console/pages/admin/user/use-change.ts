@@ -6,7 +6,7 @@ import { forgetAnswers } from "../../../signed-in.tsx";
 import { type Action, useAction } from "../../../ui/action.ts";
 import { type Change, previewChange, type UserPreview } from "../change.ts";
 
-/** What the change would do now; asked for anew each time. Nothing is asked while there is no change. */
+/** The effects of the change if made now; asked for anew each time. Nothing is asked without a change. */
 export function usePreview(id: number, change: Change | undefined) {
   return useQuery<UserPreview, Error>({
     queryKey: ["preview", id, change ?? null],

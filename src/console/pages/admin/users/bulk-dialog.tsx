@@ -65,7 +65,7 @@ export function BulkDialog({ kind, users, onClose }: BulkDialogProps) {
 
   useEffect(() => {
     if (kind === "disable") void check();
-    // Who leaves the page, or whose session ends, does not go on.
+    // Stops when the page is left, or the session ends.
     return () => {
       stopped.current = true;
     };
@@ -155,7 +155,7 @@ interface ProgressProps {
 
 function Progress({ text, reached, total, children }: ProgressProps) {
   const place = useRef<HTMLParagraphElement>(null);
-  // What was pressed is gone.
+  // The pressed button is gone.
   useEffect(() => place.current?.focus(), []);
   return (
     <div class="stack">

@@ -1,4 +1,4 @@
-/** What a change to several users would come to, and for whom it cannot be made. */
+/** The effects of a change to several users, and the users for whom it cannot be made. */
 
 import { useEffect, useRef } from "preact/hooks";
 import { userPage } from "../../../../shared/product/pages.ts";

@@ -1,3 +1,3 @@
-/** What can be done to several users at once. */
+/** The actions for several users at once. */
 
 export type BulkKind = "extend" | "disable";

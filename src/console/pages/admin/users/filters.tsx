@@ -1,4 +1,4 @@
-/** What the list of users is narrowed to; all of it is in the address. */
+/** The filters of the list of users; all of them are in the address. */
 
 import { useLocation } from "preact-iso";
 import { userListTexts } from "../../../texts/admin/users.ts";
@@ -11,7 +11,7 @@ import { addressOfUsers, MAX_SEARCH, readUsersView, SORTS, STATUSES, type UsersV
 export function Filters({ view }: { readonly view: UsersView }) {
   const { route } = useLocation();
   const { filters } = userListTexts;
-  // What was typed replaces itself in the history; what was chosen can be taken back with the back button.
+  // Typing replaces the history entry; a choice can be taken back with the back button.
   const q = useTyped(view.q, (value) => route(addressOfUsers({ ...view, q: value, page: 1 }), true));
   const supervisor = useTyped(view.supervisor, (value) =>
     route(addressOfUsers({ ...view, supervisor: value, page: 1 }), true),

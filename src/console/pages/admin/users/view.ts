@@ -24,7 +24,7 @@ export const MAX_SEARCH = 128;
 
 const NEWEST: Sort = "-created_at";
 
-/** What the address says; what makes no sense in it does not count. */
+/** Parses the address; values that make no sense do not count. */
 export function readUsersView(query: Readonly<Record<string, string>>): UsersView {
   return {
     q: (query.q ?? "").slice(0, MAX_SEARCH),

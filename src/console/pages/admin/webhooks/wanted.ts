@@ -5,14 +5,14 @@ import type { AuditAction } from "../../../texts/admin/actions.ts";
 
 export type Webhook = AnswerOf<"GET /webhooks">["items"][number];
 
-/** What the form holds. */
+/** The values of the form. */
 export interface Wanted {
   readonly url: string;
   readonly isAll: boolean;
   readonly chosen: readonly AuditAction[];
 }
 
-/** What a webhook has, as the form holds it. */
+/** A webhook's values, as the form holds them. */
 export function wantedOf({ url, actions }: Pick<Webhook, "url" | "actions">): Wanted {
   return { url, isAll: actions.length === 0, chosen: actions };
 }
@@ -22,7 +22,7 @@ export function bodyOf({ url, isAll, chosen }: Wanted): { readonly url: string; 
   return { url: url.trim(), actions: isAll ? [] : [...chosen] };
 }
 
-/** What keeps it from being sent. */
+/** The faults that keep it from being sent. */
 export function faultsOf({ url, isAll, chosen }: Wanted): { readonly url: boolean; readonly chosen: boolean } {
   return { url: url.trim() === "", chosen: !isAll && chosen.length === 0 };
 }

@@ -30,7 +30,7 @@ export function useHumanCheck(): { readonly check: HumanCheck; readonly state: C
 interface CheckProps {
   readonly check: HumanCheck;
   readonly state: CheckState;
-  /** What was read in the picture. */
+  /** The text read in the picture. */
   readonly read: string;
   readonly onRead: (read: string) => void;
   readonly error: string | undefined;

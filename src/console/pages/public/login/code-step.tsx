@@ -90,7 +90,7 @@ export function CodeStep({ name, onName, sentTo, link, onEntered, anotherUrl }: 
   );
 }
 
-/** What may be wrong if no mail comes. */
+/** Possible reasons if no mail comes. */
 function NoMail() {
   const { code: texts } = publicTexts;
   const [contact, setContact] = useState("");

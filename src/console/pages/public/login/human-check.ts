@@ -2,14 +2,14 @@
 
 import type { Proof } from "./proof.ts";
 
-/** What the service sets as a task; none at all where captchas are off. */
+/** The service's task; none at all where captchas are off. */
 export interface Challenge {
   readonly captcha_id: string;
   readonly image: string;
   readonly proof?: Proof | null;
 }
 
-/** What goes with a request for a code. */
+/** The fields sent with a request for a code. */
 export interface CheckAnswer {
   readonly captcha_id: string;
   readonly captcha_code: string;

@@ -11,12 +11,12 @@ import { Input } from "../../../ui/field.tsx";
 import { Form } from "../../../ui/form.tsx";
 import { Refusal, reasonOf } from "../refusal.tsx";
 
-/** What is sent beside a password. */
+/** The second factor sent beside a password. */
 export type Proof = Pick<BodyOf<"POST /auth/admin/login">, "code" | "passkey">;
 
 interface SecondStepProps {
   readonly name: string;
-  /** What the service takes. */
+  /** The proofs that the service accepts. */
   readonly step: AnswerOf<"POST /auth/admin/second">;
   /** Logs in with the password and this beside it. */
   readonly onProof: (proof: Proof) => Promise<void>;

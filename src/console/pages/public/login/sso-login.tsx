@@ -67,7 +67,7 @@ export function useSsoReturn({ sso }: Query, onEntered: (principal: Principal) =
   const [isAsking, setAsking] = useState(sso === "done");
   useEffect(() => {
     if (sso !== "done") return;
-    // Whoever is sent here without a session logs in as usual.
+    // A visitor sent here without a session logs in as usual.
     api("GET /auth/me").then(onEntered, () => setAsking(false));
   }, []);
   return isAsking;

@@ -50,7 +50,7 @@ function isFor(kind: Way, { pathname }: URL): boolean {
   return pathname === home || pathname.startsWith(`${home}/`);
 }
 
-/** What a mailed link says behind "#". */
+/** The part of a mailed link behind "#". */
 export interface MailedCode {
   readonly name: string;
   /** "" if the link was cut off. */

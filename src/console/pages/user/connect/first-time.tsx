@@ -1,4 +1,4 @@
-/** What ssh asks at the first connection, and what to answer. */
+/** The question ssh asks at the first connection, and the answer to give. */
 
 import { userTexts } from "../../../texts/user/user.ts";
 import { Copyable } from "../../../ui/copy.tsx";

@@ -37,7 +37,7 @@ interface Added {
 
 export function AddKey({ own, keys }: AddKeyProps) {
   const [added, setAdded] = useState<Added>();
-  // What had the focus went with what was shown before.
+  // The focused element went with the previous step.
   const [isAgain, setAgain] = useState(false);
   function again() {
     setAgain(true);
@@ -199,7 +199,7 @@ function Done({ added, own, onAnother }: DoneProps) {
   const { add } = userTexts.keys;
   const place = useRef<HTMLDivElement>(null);
   const isSame = added.page === added.service;
-  // What had the focus went with the form.
+  // The focused element went with the form.
   useLayoutEffect(() => place.current?.focus(), []);
   return (
     <div class="stack">

@@ -3,7 +3,7 @@
 import { DAY } from "../../../ui/clock.ts";
 import type { OwnAccount } from "../own-account.ts";
 
-/** What ends within this time is marked. */
+/** Ends within this time are marked. */
 const SOON = 7 * DAY;
 
 /** By the end that the service names; what was disabled or has expired is over. */

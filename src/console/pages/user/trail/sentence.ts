@@ -3,7 +3,7 @@
 import { changedIn, type Detail, numberOf, readDetail, textOf } from "../../../audit-detail.ts";
 import type { TrailFacts, trailTexts } from "../../../texts/user/trail.ts";
 
-/** What of a record is read. */
+/** The fields of a record that are read. */
 export interface TrailRecord {
   readonly actor_type: string;
   readonly actor: string;
