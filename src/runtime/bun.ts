@@ -80,7 +80,7 @@ async function serve(options: ServeOptions): Promise<RunningServer> {
         let next = HEAD;
         self.timeout(received, WORK);
         const response = await fetch(withAddress(received), self.requestIP(received)?.address, (seconds) => {
-          // What is held without end is so until its connection ends: Bun keeps the time for the requests after it.
+          // A connection held without end stays so until it ends: Bun keeps the time for the requests after it.
           if (seconds === 0) next = 0;
           self.timeout(received, seconds);
           return seconds;

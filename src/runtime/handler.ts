@@ -3,7 +3,7 @@
 import type { Listen } from "../config/listen.ts";
 import type { Runtime, ServeOptions } from "./runtime.ts";
 
-/** What UAM_LISTEN is then: nothing listens there. */
+/** The value of UAM_LISTEN in that case: nothing listens there. */
 export const NO_ADDRESS = "/nonexistent/served-by-another";
 
 type Handler = ServeOptions["fetch"];

@@ -65,7 +65,7 @@ export function createKernel(libc: Libc): Kernel {
     },
     killProcess(pid, isMeant) {
       const handle = call(PIDFD_OPEN, pid);
-      // Before Linux 5.3 there is no handle: the pid is checked just before it is used.
+      // Before Linux 5.3 handles do not exist: the pid is checked just before it is used.
       if (handle < 0) return isMeant() && call(numbers.kill, pid, SIGKILL) === 0;
       try {
         return isMeant() && call(PIDFD_SEND_SIGNAL, handle, SIGKILL) === 0;

@@ -31,7 +31,7 @@ export interface DistantTerminal {
 
 type Request = "line" | "all";
 
-/** What root's process says about the terminal. No environment is asked for it: `asServiceUser` passes on none of that name. */
+/** Root's report on the terminal. A caller cannot set it: `asServiceUser` passes on no variable of that name. */
 const VARIABLE = "OPERATOR_TERMINAL";
 const INPUT = 0;
 const OUTPUT = 1;
@@ -77,7 +77,7 @@ export async function runBehindTerminal({ argv: [command = "", ...args], env }: 
   });
 }
 
-/** What root's process said; undefined for a program that it did not start. */
+/** The report of root's process; undefined for a program that it did not start. */
 export function distantTerminal(variables: Readonly<Record<string, string | undefined>>): DistantTerminal | undefined {
   const [columns = "-", error, input] = (variables[VARIABLE] ?? "").split(" ");
   if (error === undefined) return undefined;

@@ -10,7 +10,7 @@ export interface HostUser {
   readonly uid: number;
 }
 
-/** What is known about the person who runs the program. */
+/** The known facts about the person who runs the program. */
 export interface Caller {
   readonly uid: number | undefined;
   /** The content of /proc/self/loginuid; undefined if the kernel keeps none. */
@@ -26,7 +26,7 @@ const SERVICE_ACCOUNT = "uam";
 const NO_LOGIN = "4294967295";
 
 /**
- * Who logged in, as the kernel remembers it through every sudo(8) and su(1); else the account before sudo, which root can set
+ * The account that logged in, as the kernel remembers it through every sudo(8) and su(1); else the account before sudo, which root can set
  * freely, but only to a real account; else the account that this process runs as.
  */
 export function operatorOf({ uid, loginUid, variables, find }: Caller): HostUser {

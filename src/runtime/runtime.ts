@@ -1,4 +1,4 @@
-/** What the program needs from the runtime that it runs on. */
+/** The program's requirements on the runtime that it runs on. */
 
 import type { Listen } from "../config/listen.ts";
 import type { Machine } from "../shared/system/kernel.ts";

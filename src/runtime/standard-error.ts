@@ -1,7 +1,7 @@
 /** Writing to the standard error, which may be a file on a full disk, or have a reader that is slow or gone. */
 
 /**
- * A writer that never throws: neither may end the service, nor make a command fail that did its work. What finds no room is lost;
+ * A writer that never throws: neither may end the service, nor make a command fail that did its work. Text that finds no room is lost;
  * a line that was cut off is ended before the next one, so that it spoils no other. `write` returns how many bytes it took.
  */
 export function createErrorWriter(write: (bytes: Uint8Array) => number): (text: string) => void {
