@@ -10,7 +10,7 @@ const UNCHECKED = 3;
 /** A mirror that has packages only: it does not know the address, or not for this. */
 const NOT_OFFERED = /\/security\/advisories\/bulk - (?:404|405|501)$/m;
 
-/** What came of it, as an exit code and a text. */
+/** The outcome, as an exit code and a text. */
 export interface Verdict {
   readonly exitCode: number;
   readonly text: string;

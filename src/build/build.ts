@@ -44,7 +44,7 @@ export async function build(options: BuildOptions): Promise<number> {
     format: "esm",
     minify: true,
     bytecode: true,
-    // What a command does not import is not loaded: less memory, and a third off the short commands (docs/decisions/memory.md).
+    // Modules that a command does not import are not loaded: less memory, and a third off the short commands (docs/decisions/memory.md).
     splitting: true,
     define: {
       UAM_BUILD_COMMIT: JSON.stringify(commit()),
@@ -155,7 +155,7 @@ function writeNoticesInAscii(): BunPlugin {
 interface Addon {
   /** The module that loads it, as JavaScript. */
   readonly loader: string;
-  /** What is used of it. */
+  /** The functions used of it. */
   readonly functions: readonly string[];
   /** The addon, compressed. */
   readonly packed: string;

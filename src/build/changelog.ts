@@ -1,10 +1,10 @@
-/** CHANGELOG.md: what each version changed. */
+/** CHANGELOG.md: the changes of each version. */
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { PROJECT } from "./packages.ts";
 
-/** What a version changed, as items without markup. */
+/** The changes of a version, as items without markup. */
 export interface Release {
   readonly version: string;
   readonly items: readonly string[];
@@ -13,7 +13,7 @@ export interface Release {
 /** Debian's tools warn of longer lines. */
 const WIDTH = 76;
 
-/** The versions of the project's CHANGELOG.md, the newest first; what is not released yet is of none. */
+/** The versions of the project's CHANGELOG.md, the newest first; unreleased changes are left out. */
 export function readChangelog(): readonly Release[] {
   const releases = parseChangelog(readFileSync(join(PROJECT, "CHANGELOG.md"), "utf8"));
   return releases.filter(({ version }) => version !== "Unreleased");

@@ -12,7 +12,7 @@ export interface CommandPage {
   readonly path: readonly string[];
   readonly usage: string;
   readonly brief: string;
-  /** What `--help` adds to the brief; "" if it adds nothing. */
+  /** The text that `--help` adds to the brief; "" if it adds nothing. */
   readonly description: string;
   readonly entries: readonly { readonly term: string; readonly meaning: string }[];
 }

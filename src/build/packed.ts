@@ -1,4 +1,4 @@
-/** What the binary carries compressed. */
+/** The parts that the binary carries compressed. */
 
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";

@@ -10,7 +10,7 @@ import { digestOf, packFile } from "./packed.ts";
 
 const ICU_DATA = "lib/libicudata.so.60";
 
-/** What to pack: the server for `architecture` out of a node_modules, at zstd `level`. */
+/** The archive's content: the server for `architecture` out of a node_modules, at zstd `level`. */
 export interface ArchiveContents {
   readonly architecture: string;
   readonly modules: string;

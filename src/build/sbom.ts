@@ -8,7 +8,7 @@ import { join } from "node:path";
 import manifest from "../../package.json" with { type: "json" };
 import { type Architecture, PROJECT } from "./packages.ts";
 
-/** A package as bun.lock has it: what it is, where from, what it needs, and its checksum. */
+/** A package as bun.lock has it: its identity, source, dependencies and checksum. */
 type Locked = readonly [id: string, registry: string, about: About, integrity: string];
 
 interface About {
@@ -26,7 +26,7 @@ interface Lock {
   readonly patchedDependencies?: Readonly<Record<string, string>>;
 }
 
-/** What the release is made for. */
+/** The target of the release. */
 export interface ReleaseOf {
   readonly version: string;
   readonly architecture: Architecture;
