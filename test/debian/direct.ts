@@ -5,12 +5,12 @@ import { absent, answers, healthy, hostFingerprint, idle, killService, mainPid, 
 import type { Container } from "./container.ts";
 import { endings } from "./endings.ts";
 import { evidence } from "./evidence.ts";
+import { forwards } from "./forwards.ts";
 import { keyPlace } from "./key-place.ts";
 import { leftBehind } from "./left-behind.ts";
 import { installCommands } from "./readme.ts";
 import { reserve, switches } from "./reserve.ts";
 import { same, step } from "./steps.ts";
-import { MAIL_SERVER } from "./tree.ts";
 import { type Packages, upgradeWhileServing } from "./upgrade.ts";
 
 /** Runs it all; `program` is the path of the built program in the container. Throws at the first thing that is wrong. */
@@ -27,7 +27,7 @@ export async function directMode(container: Container, program: string, packages
   await survives(container);
   await restores(container);
   await repeats(container, program);
-  await forwards(container);
+  await forwards(container, "alice", "root");
   await step("systemd rates the unit as docs/install.md says", () => ratedAsPromised(container, "direct"));
   await uninstalls(container);
   await upgrades(container, program, packages);
@@ -134,35 +134,6 @@ async function repeats(container: Container, program: string): Promise<void> {
     await container.sh(`${program} install --mode direct`);
     same(await container.sh("cat /etc/uam/uam.env"), configuration, "/etc/uam/uam.env");
     same(await mainPid(container), before, "the service's process");
-  });
-}
-
-/** Last of what happens with accounts: from here on cron mails what its jobs print. */
-async function forwards({ sh, until }: Container): Promise<void> {
-  await step("with a mail server that delivers locally, ~/.forward of a disabled account runs nothing", async () => {
-    const install = `apt-get -qy --no-download --no-install-recommends install ${MAIL_SERVER}`;
-    await sh(`DEBIAN_FRONTEND=noninteractive ${install}`, 120);
-    // It returns once delivery was tried; what became of it is in the log's new lines.
-    const mail = (text: string) =>
-      sh(
-        `touch /var/log/exim4/mainlog; old=$(wc -l </var/log/exim4/mainlog)
-        echo ${text} | /usr/sbin/sendmail -odf ext_alice@localhost
-        tail -n +$((old + 1)) /var/log/exim4/mainlog | grep ext_alice`,
-        30,
-      );
-    // Not in /tmp, where the kernel lets nobody write to another's file (fs.protected_regular).
-    await sh(`install -d -o ext_alice /opt/forwarded
-      echo '"|/bin/sh -c \\"cat >>/opt/forwarded/mail\\""' >/home/ext_alice/.forward
-      chown ext_alice:ext_alice /home/ext_alice/.forward`);
-    await mail("before-disabling");
-    await until("grep -q before-disabling /opt/forwarded/mail", 30);
-    await sh("uam user disable alice");
-    await mail("while-disabled");
-    await sh("if grep while-disabled /opt/forwarded/mail; then exit 1; fi");
-    await sh("uam user enable alice");
-    await mail("enabled-again");
-    await until("grep -q enabled-again /opt/forwarded/mail", 30);
-    await sh("rm -r /home/ext_alice/.forward /opt/forwarded");
   });
 }
 

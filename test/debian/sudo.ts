@@ -5,6 +5,7 @@ import { absent, answers, healthy, idle, killService, mainPid, ratedAsPromised }
 import type { Container } from "./container.ts";
 import { endings } from "./endings.ts";
 import { evidence } from "./evidence.ts";
+import { forwards } from "./forwards.ts";
 import { leftBehind } from "./left-behind.ts";
 import { packageCommands } from "./readme.ts";
 import { reserve } from "./reserve.ts";
@@ -23,6 +24,7 @@ export async function sudoMode(container: Container, packages: Packages): Promis
   await evidence(container, UAM, { spared: false, by: "the shell" });
   await endings(container, UAM);
   await leftBehind(container, UAM);
+  await forwards(container, "bob", "owner");
   await step("systemd rates the unit as docs/install.md says", () => ratedAsPromised(container, "sudo"));
   await upgrades(container, packages);
   await removes(container);
