@@ -1,5 +1,6 @@
 /** The part of `uam lock` that root does itself where the service runs as another user: root's own commands need no sudo. */
 
+import type { AccountRef } from "../../../protocol/host.ts";
 import { publicMessage } from "../../../shared/errors.ts";
 import { withoutPrefix } from "../../../shared/text/account-name.ts";
 import { type CliEnvironment, commandLog, loadConfig } from "../../terminal/environment.ts";
@@ -22,8 +23,7 @@ export async function lockAsRoot(args: readonly string[], environment: CliEnviro
     const { findLockable } = await import("../../../domain/lifecycle/locks.ts");
     // Root's work with the settings of sudo mode: nothing is done that the service could not undo, such as shutting the home.
     const host = await hostOpener({ ...hostSettingsOf(config), mode: "direct" }, log, environment.runtime)("all");
-    const { findIdentity, readState } = await import("../../../agent/store.ts");
-    const known = findIdentity(config.dataDir) === undefined ? [] : (readState(config.dataDir)?.records ?? []);
+    const known = await knownThere(config.dataDir, environment);
     const account = await findLockable(host, policyOf(config), parseUsername(withoutPrefix(submitted)), known);
     const { owed } = account === undefined ? { owed: ["there is no account"] } : await host.shutAccount(account);
     if (account === undefined || owed.length > 0) return args;
@@ -32,5 +32,17 @@ export async function lockAsRoot(args: readonly string[], environment: CliEnviro
   } catch (error) {
     environment.err(`uam: Root could not shut the account (${publicMessage(error)}); trying as the service does.\n`);
     return args;
+  }
+}
+
+/** What is stored of a further host's accounts. The directory is the service's user's: what they put there keeps root from nothing. */
+async function knownThere(directory: string, environment: CliEnvironment): Promise<readonly AccountRef[]> {
+  const { findIdentity, readState } = await import("../../../agent/store.ts");
+  try {
+    return findIdentity(directory) === undefined ? [] : (readState(directory)?.records ?? []);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    environment.err(`uam: What the agent stored cannot be read (${why}); the account is looked for without it.\n`);
+    return [];
   }
 }

@@ -2,7 +2,9 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { IDENTITY_FILE } from "../../../../src/agent/paths.ts";
 import { lockAsRoot } from "../../../../src/cli/commands/users/lock-as-root.ts";
 import { bunRuntime } from "../../../../src/runtime/bun.ts";
 import { createTestCli, type TestCli } from "../../../support/cli.ts";
@@ -106,8 +108,16 @@ describeOnHost("uam lock on a real host", () => {
     expect(said.splice(0).join("")).toContain("The host has no account ext_tnobody");
     const args = await lockAsRoot(["lock", ACCOUNT], environment);
     expect(args).toEqual(["lock", ACCOUNT, "--already-shut", String(uid)]);
-    expect(said).toEqual([`The account ${ACCOUNT} is shut.\n`]);
+    expect(said.splice(0)).toEqual([`The account ${ACCOUNT} is shut.\n`]);
     expect(shadowOf(ACCOUNT)[7]).toBe("1");
+    // The service's user may put anything in the place of an agent's files.
+    const planted = join(cli.dataDir, IDENTITY_FILE);
+    expect(spawnSync("mkfifo", [planted]).status).toBe(0);
+    expect(spawnSync("usermod", ["--expiredate", "", ACCOUNT]).status).toBe(0);
+    expect(await lockAsRoot(["lock", ACCOUNT], environment)).toEqual(args);
+    expect(said.splice(0).join("")).toContain(`${planted} is not a file`);
+    expect(shadowOf(ACCOUNT)[7]).toBe("1");
+    rmSync(planted);
     // Sudo mode could not give it back.
     expect(statSync(`/home/${ACCOUNT}`).uid).toBe(uid);
     const noted = await cli.run(args, withoutDatabase());
