@@ -1,6 +1,7 @@
 /** Sudo mode: a host that runs as a system user, the rules it prints, a real sshd, and hostile homes. */
 
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { spawnSync } from "node:child_process";
 import {
   chownSync,
   existsSync,
@@ -70,6 +71,18 @@ describeOnHost("sudo mode", () => {
       expect(await host.check()).toEqual([]);
       await host.createAccount(stored());
       expect(await host.check()).toEqual([]);
+    });
+
+    test("checkSudo() finds nothing wrong while the account that it asks with is deleted", async () => {
+      for (const wait of [5, 20, 40, 80, 160, 320]) {
+        await host.createAccount(stored());
+        const checking = host.check();
+        await Bun.sleep(wait);
+        // At once, without what a removal does before.
+        expect(spawnSync("userdel", ["-r", "-f", "--", NAME])).toMatchObject({ status: 0 });
+        expect(await checking).toEqual([]);
+        lab.cleanUp();
+      }
     });
 
     test("createHost() names the remedy if some or all rules are missing", async () => {

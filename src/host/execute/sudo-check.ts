@@ -16,6 +16,8 @@ import { askSudo, isAllowed, locateForRoot, REMEDY, runSudo } from "./sudo-run.t
 
 /** How many questions sudo is asked at a time. */
 const AT_ONCE = 8;
+/** How often the rules are looked at while the accounts that they are looked at with are deleted. */
+const ATTEMPTS = 5;
 /** The service works without these: systemd's are a help, and not every host has FUSE and the spools. */
 const OPTIONAL = /\/(?:loginctl|systemctl|fusermount3?|getent|sshd|rm|find)$/;
 
@@ -64,7 +66,26 @@ async function sshdFaults(settings: HostSettings): Promise<readonly string[]> {
 async function ruleFaults(settings: HostSettings, program: readonly string[]): Promise<readonly string[]> {
   const listed = await askSudo("-n", "-l");
   if (listed.exitCode !== 0) return [`sudo -n does not work for this user (${firstLine(listed.stderr)}): ${REMEDY}`];
-  const owner = exampleOwner(settings);
+  for (let attempt = 1; ; attempt++) {
+    const owner = ownersOf(settings)[0];
+    const faults = await ruleFaultsWith(owner, { settings, program, list: listed.stdout });
+    // An account deleted meanwhile makes sudo refuse everything as its owner: the rules are judged by another account.
+    const isGone = owner !== undefined && !ownersOf(settings).includes(owner);
+    if (!isGone || attempt === ATTEMPTS) return faults;
+  }
+}
+
+interface Questions {
+  readonly settings: HostSettings;
+  readonly program: readonly string[];
+  /** The output of `sudo -l`. */
+  readonly list: string;
+}
+
+async function ruleFaultsWith(
+  owner: string | undefined,
+  { settings, program, list }: Questions,
+): Promise<readonly string[]> {
   const account = {
     name: owner ?? EXAMPLE.name,
     uid: settings.uidRange?.first ?? EXAMPLE.uid,
@@ -89,7 +110,7 @@ async function ruleFaults(settings: HostSettings, program: readonly string[]): P
   const missing: string[] = [];
   for (let start = 0; start < present.length; start += AT_ONCE) {
     const some = present.slice(start, start + AT_ONCE);
-    const listings = await Promise.all(some.map((command) => isListed(command, owner, listed.stdout, settings)));
+    const listings = await Promise.all(some.map((command) => isListed(command, owner, list, settings)));
     missing.push(...some.filter((_, index) => !listings[index]).map(({ argv }) => argv.join(" ")));
   }
   if (missing.length === 0) return [];
@@ -111,11 +132,11 @@ async function isListed(
   return mayRunAsMembers(list, settings.markerGroup);
 }
 
-/** Some account of ours on the host. */
-function exampleOwner(settings: HostSettings): string | undefined {
+/** The names of our accounts on the host. */
+function ownersOf(settings: HostSettings): readonly string[] {
   const table = readAccounts();
   const members = table.groups.get(settings.markerGroup)?.members ?? new Set<string>();
-  return [...members].find((name) => name.startsWith(ACCOUNT_PREFIX) && table.passwd.has(name));
+  return [...members].filter((name) => name.startsWith(ACCOUNT_PREFIX) && table.passwd.has(name));
 }
 
 function firstLine(text: string): string {
