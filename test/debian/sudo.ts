@@ -25,6 +25,8 @@ export async function sudoMode(container: Container, packages: Packages): Promis
   await endings(container, UAM);
   await leftBehind(container, UAM);
   await forwards(container, "bob", "owner");
+  // Disabling has ended the session of before.
+  await logIn(container, "uam", "bob");
   await step("systemd rates the unit as docs/install.md says", () => ratedAsPromised(container, "sudo"));
   await upgrades(container, packages);
   await removes(container);
