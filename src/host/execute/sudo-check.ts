@@ -69,9 +69,9 @@ async function ruleFaults(settings: HostSettings, program: readonly string[]): P
   for (let attempt = 1; ; attempt++) {
     const owner = ownersOf(settings)[0];
     const faults = await ruleFaultsWith(owner, { settings, program, list: listed.stdout });
+    if (faults.length === 0 || owner === undefined || attempt === ATTEMPTS) return faults;
     // An account deleted meanwhile makes sudo refuse everything as its owner: the rules are judged by another account.
-    const isGone = owner !== undefined && !ownersOf(settings).includes(owner);
-    if (!isGone || attempt === ATTEMPTS) return faults;
+    if (ownersOf(settings).includes(owner)) return faults;
   }
 }
 
