@@ -1,6 +1,6 @@
 /**
- * The agent of a host: asks the service what the host should be, does it, says so, and asks again. What the service does not say
- * ends with the lease.
+ * The agent of a host: asks the service what the host should be, does it, says so, and asks again. Access that the
+ * service does not confirm ends with the lease.
  */
 
 import { setTimeout as sleep } from "node:timers/promises";
@@ -148,7 +148,7 @@ export async function runAgent(parts: AgentParts, stopped: AbortSignal): Promise
     const isNew = await orders.take(told);
     // Only now: what was to be shut is shut.
     if (told.status === "active") lease.renew(sent, told);
-    // What is done now is said by the next request, where the service takes it from there.
+    // The next request reports the work done now, if the service reads it from there.
     if (told.full || (isNew && told.applied === undefined)) reporter.changed();
     if (isNew) retry();
     // A service that does not hold the request must not be asked without a pause.

@@ -14,7 +14,7 @@ export interface Work {
   readonly mayOpen: boolean;
   /** The names of accounts that `uam lock` shut here and that the service has not recorded yet, read anew at each call. */
   readonly locked: () => ReadonlySet<string>;
-  /** What the host refused, and when it was last tried: a record that has changed since is another. */
+  /** The records that the host refused, and when each was last tried. A record that changes is a new object, and not in here. */
   readonly refused: WeakMap<AccountRecord, number>;
   /** An account is opened in a turn, so that `uam lock` can wait until nobody does who has not read of it. */
   readonly turn: Turn;

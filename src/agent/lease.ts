@@ -126,7 +126,7 @@ export function endLease(files: LeaseFiles): void {
   for (const name of ["lease", "hold"] as const) removeLease(files, name);
 }
 
-/** What is alive by it ends once `enforce` has run. */
+/** The host stays open until `enforce` has run. */
 export function removeLease({ directory }: LeaseFiles, name: LeaseName): void {
   rmSync(join(directory, name), { force: true });
 }

@@ -137,7 +137,7 @@ function mergeAccount(old: AccountRecord | undefined, told: AccountState, answer
   return { ...wanted, made, todo: { ...NOTHING, take: gone, narrow, open: true }, problem: old?.problem };
 }
 
-/** What of an answer may count while nobody has accepted that the history went back: nothing that gives access. */
+/** The part of an answer that counts until an administrator accepts that the history went back: nothing that gives access. */
 function restrained(old: AccountRecord | undefined, told: AccountState): AccountState {
   if (old === undefined || !old.open || !told.open) return { ...told, open: false, keys: [] };
   const known = new Map(old.keys.map((key) => [key.fingerprint, key]));
@@ -156,7 +156,7 @@ function narrower(one: HostKey, other: HostKey): HostKey {
   return { ...one, networks: one.networks.filter((network) => both.has(network)) };
 }
 
-/** What an account has for its end that was found on the host, and that the service never told of. */
+/** The expiry of an account that was found on the host and that the service never mentioned. */
 const NEVER_TOLD = "1970-01-01T00:00:00.000Z";
 
 function stranger(name: string, uid: number): AccountRecord {

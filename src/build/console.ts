@@ -46,7 +46,7 @@ async function packed(output: BuildArtifact): Promise<ConsoleFile> {
 }
 
 /**
- * The one document of all pages. What it shows until the script runs is what somebody without scripts sees, so it says what they need.
+ * The one document of all pages. People without scripts see what it shows before the script runs, so it says what they need.
  */
 function pageOf(outputs: readonly BuildArtifact[]): string {
   const script = outputs.find(({ kind, path }) => kind === "entry-point" && path.endsWith(".js"));

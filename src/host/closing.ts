@@ -178,7 +178,7 @@ async function rewrite(
   const failures = await tryAll(parts, [...writing, ...planRetireKeys(files.others)]);
   const mounts = view.mounts();
   const found = before?.isExact ? before : await look(mounts);
-  // What is exactly as it should be holds no dead key, so that one look at it is enough.
+  // A file that is exactly as it should be holds no dead key, so one look is enough.
   const left = await keysLeft(parts, files, { dead, mounts, isExact: found.isExact });
   const alive = [...left.own, ...left.outside];
   // The reason why a file of the account still has the key says more than the fact that it does.

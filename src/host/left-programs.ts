@@ -106,7 +106,7 @@ function searchedRoots(): readonly string[] {
     ({ type }, index) => LOCAL.has(type) && !(flags[index] ?? "").split(",").includes("nosuid"),
   );
   const mounted = new Set(mounts.map(({ path }) => path));
-  // What is part of a file system that does not heed the bits is left out with it.
+  // A directory on a file system that ignores the bits is left out with it.
   const isSearched = (path: string) => !parseMounts(content).some((mount) => mount.path === path) || mounted.has(path);
   return [...new Set([...OPEN_TO_ALL.filter(isSearched), ...mounted])];
 }

@@ -52,7 +52,7 @@ async function endStray(parts: HostParts, uid: number, checkOnly: boolean): Prom
   const former: AccountRef = { name: `#${uid}`, uid };
   let failed = await end(parts, former);
   if (failed !== undefined) {
-    // What forks faster than it is seen, and may be reached by nobody's `kill` but its starter's: then all ends that its starter runs.
+    // It may fork faster than we look, and only its starter may be allowed to kill it: then everything that its starter runs ends.
     for (const starter of startersOf(parts, uid)) await end(parts, starter);
     failed = await end(parts, former);
   }

@@ -176,7 +176,7 @@ async function tried(trial: Trial, locate: (path: string) => string | undefined)
   return { finding, remedy: REMEDY };
 }
 
-/** What should be there to look at may be missing. */
+/** False, too, if the file to look at is missing. */
 function isTrue(look: () => boolean): boolean {
   try {
     return look();

@@ -135,7 +135,7 @@ export function describeUnread(unread: readonly UnreadConnection[]): string {
 
 /**
  * Whether the process, whosever it is, calls itself what sshd's for a connection of that account does, or something of sshd's that is not
- * understood, or, where a `uid` is given, has that in any way. What has no title is not looked at: it is the kernel's own, or has ended.
+ * understood, or, where a `uid` is given, has that in any way. Processes without a title are skipped: they are the kernel's own, or have ended.
  */
 export function isAbout(pid: number, name: string, uid?: number): boolean {
   const title = readProc(`/proc/${pid}/cmdline`);
@@ -210,7 +210,7 @@ function readListed(pid: number): ListedProcess | undefined {
   return { pid, parent, uids: mayDisguise(status, uids) ? [...new Set([...uids, ...uidsOfThreads(pid)])] : uids };
 }
 
-/** Whether threads may be somebody else's than the first one, as a program of an account's can arrange. What is all root's is root's to trust. */
+/** Whether threads may be somebody else's than the first one, as an account's program can arrange. A process whose uids are all root's is trusted. */
 function mayDisguise(status: string, uids: readonly number[]): boolean {
   return fieldOf(status, "Threads") !== "1" && uids.some((uid) => uid !== 0);
 }

@@ -25,7 +25,7 @@ import { type Clock, MINUTE, SECOND, systemClock } from "../../shared/time/clock
 import { boundedFetch } from "./bounded-fetch.ts";
 import { invalid, refusalOf, unavailable } from "./refusals.ts";
 
-/** How the service and the provider know each other. */
+/** The provider's address, and the service's registration with it. */
 export interface ProviderSettings {
   readonly issuer: string;
   readonly clientId: string;

@@ -62,7 +62,7 @@ export async function leaveService(
   return EXIT.done;
 }
 
-/** What the end of the lease took away of accounts with such a name that uam did not make; of ours nothing is left. */
+/** Returns the jobs that the end of the lease set aside. They belong to accounts that uam did not make: none of ours is left. */
 function giveJobsBack(): void {
   for (const place of JOB_PLACES.filter((directory) => existsSync(directory))) {
     for (const name of readdirSync(place).filter((entry) => entry.startsWith(JOBS_ASIDE))) {

@@ -16,7 +16,7 @@ export function programOf({ program }: CliEnvironment): string {
   throw new UamError("invalid", "Only the built program can be installed: run `bun run build`, then dist/uam install");
 }
 
-/** What happens to a plan: `first` is carried out, too, and a failure leaves nothing behind. */
+/** `print` shows the plan, `do` carries it out, and `first` does so for a first installation: a failure leaves nothing behind. */
 export type How = "print" | "do" | "first";
 
 /** Carries out the plan and returns what takes it back; undefined if it was printed. Throws `invalid` without root or systemd. */

@@ -39,8 +39,8 @@ const DRAIN = 60 * SECOND;
 /** One holds the lock by which one instance follows the audit log; the others read the log and store how far it has got. */
 const FOLLOWER_CONNECTIONS = 3;
 /**
- * How long the start waits until the host is reconciled. What an account's owner keeps from ending takes many seconds for
- * each account, and must not keep the service from closing others, nor a service manager waiting until it gives up.
+ * How long the start waits until the host is reconciled. Processes that an owner keeps from ending take many seconds for
+ * each account. They must not keep the service from closing others, nor a service manager waiting until it gives up.
  */
 const START_PATIENCE = 10 * SECOND;
 

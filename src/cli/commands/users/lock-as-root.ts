@@ -35,7 +35,7 @@ export async function lockAsRoot(args: readonly string[], environment: CliEnviro
   }
 }
 
-/** What is stored of a further host's accounts. The directory is the service's user's: what they put there keeps root from nothing. */
+/** The accounts that an agent stored. The directory belongs to the service's user, so nothing in it may keep root from locking an account. */
 async function knownThere(directory: string, environment: CliEnvironment): Promise<readonly AccountRef[]> {
   const { findIdentity, readState } = await import("../../../agent/store.ts");
   try {

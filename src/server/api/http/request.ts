@@ -60,7 +60,7 @@ export function bearerOf(request: Request): string | undefined {
   return BEARER.exec(request.headers.get("authorization") ?? "")?.[1];
 }
 
-/** What of the token that the request carries may be logged: where it is long enough to be one, what lists show of it. */
+/** The part of the request's token that may be logged: the part that lists show, if the text is long enough to be a token. */
 export function shownBearerOf(request: Request): string | undefined {
   const bearer = bearerOf(request);
   return bearer !== undefined && /^\w{53}$/.test(bearer) ? shownPartOf(bearer) : undefined;
@@ -158,7 +158,7 @@ export async function sessionOf(request: Request): Promise<LiveSession | undefin
   return await found.get(request);
 }
 
-/** What finds out whose request it is. */
+/** The parts of the service that find out whose request it is. */
 type Authorizing = Pick<Web, "findSession" | "findToken" | "limits" | "refusedChanges" | "ownChanges" | "services">;
 
 interface Change {

@@ -39,7 +39,7 @@ interface Asked {
   readonly request: Request;
 }
 
-/** What Elysia gives a handler of it all. */
+/** The parts of Elysia's context that a handler uses. */
 interface Received extends Asked {
   readonly admitted: Admitted;
   readonly params: unknown;
