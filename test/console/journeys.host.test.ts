@@ -110,8 +110,8 @@ describeOnHost(
         const key = site.sshd.makeKey(3).path;
         const command = await journey.addKey(mouse(user.page), `${key}.pub`, "laptop");
         await site.sql("update users set expire_at = now() where username = 'tjexpired'");
-        // What the service does each minute by itself.
-        expect(site.service.run(["reconcile"]).stderr).toBe("");
+        // What the service does each minute by itself, and may just have done.
+        expect(site.service.run(["reconcile"]).status).toBe(0);
         expect(site.admits(command, key)).toBe(false);
         await user.page.reload();
         await journey.askForTime(mouse(user.page), 10, "One server is left");
