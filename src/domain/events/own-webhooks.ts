@@ -1,7 +1,7 @@
 /** Changes to webhooks over the API. The caller confirms again who they are, because a webhook outlives the session. */
 
-import type { OwnSession } from "../auth/administrators/admin-password.ts";
 import { type Confirmation, confirmPerson } from "../auth/factors/step-up.ts";
+import type { OwnSession } from "../auth/sessions/sessions.ts";
 import type { Context } from "../operation/context.ts";
 import {
   createWebhook,

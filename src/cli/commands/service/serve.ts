@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Config, ConfigError } from "../../../config/config.ts";
 import { formatListen } from "../../../config/listen.ts";
-import { hasAdmins } from "../../../domain/auth/administrators/admin.ts";
+import { hasAdmins } from "../../../domain/auth/find-administrator.ts";
 import { noteServiceMode } from "../../../domain/hosts/service-mode.ts";
 import { reconcileHost } from "../../../domain/lifecycle/reconcile.ts";
 import { fleetOf } from "../../../domain/wire/fleet.ts";

@@ -15,11 +15,12 @@ import { type AuditEntry, nameForPeople } from "../../operation/entry.ts";
 import { forgetFailures } from "../codes/attempts.ts";
 import { readFactors, tellOwner } from "../factors/factors.ts";
 import { removePasskeysOf } from "../factors/passkeys.ts";
+import { unlock } from "../factors/password.ts";
 import { removeAppOf } from "../factors/totp.ts";
+import { findAdminById } from "../find-administrator.ts";
 import { endSessionsOf } from "../sessions/sessions.ts";
 import { voidJoinLines } from "../tokens/join-lines.ts";
 import { revokeTokensOf } from "../tokens/tokens.ts";
-import { findAdminById, unlock } from "./admin.ts";
 import { mailInvitation } from "./admin-invitation.ts";
 import {
   type AdminEntry,

@@ -12,7 +12,7 @@ import { audited } from "../../operation/audited.ts";
 import type { Context, Operation } from "../../operation/context.ts";
 import { forgetFailures } from "../codes/attempts.ts";
 import type { CaptchaAnswer } from "../codes/captchas.ts";
-import { type Factors, missingOf, readFactors } from "../factors/factors.ts";
+import { readFactors } from "../factors/factors.ts";
 import {
   ANYBODY,
   askForPasskey,
@@ -23,10 +23,12 @@ import {
   passkeyRefused,
   usePasskey,
 } from "../factors/passkey-use.ts";
+import { returnRightAttempt, tryPassword, unlock, wrongLogin } from "../factors/password.ts";
 import { type CheckedCode, checkCode, useCode } from "../factors/totp.ts";
 import type { PasskeyAnswer, RequestOptions } from "../factors/webauthn.ts";
+import { findAdmin } from "../find-administrator.ts";
+import { type Factors, missingOf } from "../required-factors.ts";
 import { type NewSession, openSession } from "../sessions/sessions.ts";
-import { findAdmin, returnRightAttempt, tryPassword, unlock, wrongPassword } from "./admin.ts";
 
 /** A password, and one second factor if there is any. */
 export interface AdminProof {
@@ -64,7 +66,7 @@ export async function loginAdmin(
     {
       prepare: async () => {
         const admin = await tryPassword(context, username, proof.password, proof.captcha);
-        if (admin === undefined) throw wrongPassword();
+        if (admin === undefined) throw wrongLogin();
         return { verified: admin, second: await checkSecond(context, admin, proof) };
       },
       run: async (op, { verified, second }) => {
@@ -78,7 +80,7 @@ export async function loginAdmin(
         // Locked: of a login and a reset at the same time, the reset ends the session or the login sees the new password.
         const [admin] = await op.tx.select().from(admins).where(eq(admins.username, username)).for("update");
         // The administrator was removed, or the password changed, while this one was being verified.
-        if (admin?.passwordHash !== verified.passwordHash) throw wrongPassword();
+        if (admin?.passwordHash !== verified.passwordHash) throw wrongLogin();
         const way = await useSecond(op, admin, second);
         return way === undefined ? undefined : await enter(op, admin, way, replaces);
       },
@@ -141,7 +143,7 @@ export async function askForSecond(
     {
       prepare: async () => {
         const admin = await tryPassword(context, username, password, captcha);
-        if (admin === undefined) throw wrongPassword();
+        if (admin === undefined) throw wrongLogin();
         await returnRightAttempt(context, username);
         return admin;
       },

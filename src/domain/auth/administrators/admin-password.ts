@@ -1,19 +1,12 @@
 /** Changes an administrator's own password; they are logged in and know the current one. */
 
 import { eq } from "drizzle-orm";
-import { UamError } from "../../../shared/errors.ts";
 import { admins, resetTokens } from "../../../store/schema-auth.ts";
 import { audited } from "../../operation/audited.ts";
 import type { Context } from "../../operation/context.ts";
-import { endSessionsOf, type Principal } from "../sessions/sessions.ts";
-import { returnRightAttempt, tryPassword, unlock } from "./admin.ts";
+import { returnRightAttempt, tryPassword, unlock, wrongCurrentPassword } from "../factors/password.ts";
+import { endSessionsOf, type OwnSession } from "../sessions/sessions.ts";
 import { checkPassword } from "./passwords.ts";
-
-/** The administrator and the session that ask. */
-export interface OwnSession {
-  readonly principal: Principal;
-  readonly token: string;
-}
 
 export interface PasswordChange {
   /** The one they have. */
@@ -35,7 +28,7 @@ export async function changeOwnPassword(context: Context, session: OwnSession, c
       prepare: async () => {
         checkPassword(change.next, username);
         const admin = await tryPassword(context, username, change.present);
-        if (admin?.id !== id) throw wrongPassword();
+        if (admin?.id !== id) throw wrongCurrentPassword();
         await returnRightAttempt(context, username);
         return { before: admin.passwordHash, passwordHash: await context.hasher.hash(change.next) };
       },
@@ -43,16 +36,11 @@ export async function changeOwnPassword(context: Context, session: OwnSession, c
         await unlock(op.tx, username);
         const [admin] = await op.tx.select().from(admins).where(eq(admins.id, id)).for("update");
         // Somebody else has changed the password, or removed the administrator, while this one was being verified.
-        if (admin?.passwordHash !== before) throw wrongPassword();
+        if (admin?.passwordHash !== before) throw wrongCurrentPassword();
         await op.tx.update(admins).set({ passwordHash, updatedAt: context.clock.now() }).where(eq(admins.id, id));
         await op.tx.delete(resetTokens).where(eq(resetTokens.adminId, id));
         await endSessionsOf(op.tx, "admin", id, session.token);
       },
     },
   );
-}
-
-/** The answer to a logged-in caller who gives a wrong password. */
-export function wrongPassword(): UamError {
-  return new UamError("forbidden", "The present password is wrong", { reason: "password.wrong" });
 }

@@ -12,10 +12,11 @@ import { queueMail } from "../../mail/outbox.ts";
 import { audited } from "../../operation/audited.ts";
 import type { Context, Operation, Services } from "../../operation/context.ts";
 import { startCooldown } from "../codes/attempts.ts";
+import { unlock } from "../factors/password.ts";
+import { findAdmin } from "../find-administrator.ts";
 import { endSessionsOf, hashToken } from "../sessions/sessions.ts";
 import { voidJoinLines } from "../tokens/join-lines.ts";
 import { revokeTokensOf } from "../tokens/tokens.ts";
-import { findAdmin, unlock } from "./admin.ts";
 import { checkPassword } from "./passwords.ts";
 
 /** How long a reset token is valid. */

@@ -5,7 +5,8 @@ import { UamError } from "../../../shared/errors.ts";
 import type { Database, Transaction } from "../../../store/client.ts";
 import { type AdminRow, admins } from "../../../store/schema-auth.ts";
 import type { Context } from "../../operation/context.ts";
-import { type Factors, factorsOf, NO_FACTORS } from "../factors/factors.ts";
+import { factorsOf } from "../factors/factors.ts";
+import { type Factors, NO_FACTORS } from "../required-factors.ts";
 
 /** An administrator without the password's hash; an invited one has set no password yet, and has no other way in. */
 export interface AdminEntry extends Omit<AdminRow, "passwordHash">, Factors {

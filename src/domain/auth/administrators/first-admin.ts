@@ -2,7 +2,7 @@
 
 import { MINUTE, SECOND } from "../../../shared/time/clock.ts";
 import type { Services } from "../../operation/context.ts";
-import { hasAdmins } from "./admin.ts";
+import { hasAdmins } from "../find-administrator.ts";
 
 /**
  * A check whether there is an administrator, cheap to call often: at most one query a second until there is one, and one a minute

@@ -1,25 +1,14 @@
-/** The second factors of administrators, and the requirements of `UAM_ADMIN_LOGIN`. */
+/** The second factors of administrators. */
 
 import { count, eq, inArray } from "drizzle-orm";
-import { UamError } from "../../../shared/errors.ts";
 import type { Database, Transaction } from "../../../store/client.ts";
 import type { AdminRow } from "../../../store/schema-auth.ts";
 import { passkeys, totpSecrets } from "../../../store/schema-passkeys.ts";
 import type { factorsAdded } from "../../mail/factor-messages.ts";
 import { queueMail } from "../../mail/outbox.ts";
-import type { AdminLoginMode, Operation } from "../../operation/context.ts";
+import type { Operation } from "../../operation/context.ts";
 import { nameForPeople } from "../../operation/entry.ts";
-
-/** An administrator's passkeys, counted, and whether an authenticator app is set up. */
-export interface Factors {
-  readonly passkeys: number;
-  readonly totp: boolean;
-}
-
-export const NO_FACTORS: Factors = { passkeys: 0, totp: false };
-
-/** The factor that an administrator must set up before their session may do anything else. */
-export type MissingFactor = Exclude<AdminLoginMode, "any">;
+import type { Factors } from "../required-factors.ts";
 
 /** The factors of these administrators, by their ids; every id has an entry. */
 export async function factorsOf(
@@ -49,23 +38,6 @@ export async function readFactors(db: Database | Transaction, id: number): Promi
   const [row] = await db.select({ passkeys: count() }).from(passkeys).where(eq(passkeys.adminId, id));
   const apps = await db.select({ id: totpSecrets.adminId }).from(totpSecrets).where(eq(totpSecrets.adminId, id));
   return { passkeys: row?.passkeys ?? 0, totp: apps.length > 0 };
-}
-
-/** The factor that is missing for this login mode; undefined for an administrator who has one. */
-export function missingOf(mode: AdminLoginMode, { passkeys, totp }: Factors): MissingFactor | undefined {
-  if (mode === "any" || passkeys > 0) return undefined;
-  return mode === "second-factor" && totp ? undefined : mode;
-}
-
-/** Throws `conflict` if these remaining factors are less than the service requires of every administrator. */
-export function requireFactorsLeft(mode: AdminLoginMode, left: Factors): void {
-  const missing = missingOf(mode, left);
-  if (missing === undefined) return;
-  const sentence =
-    missing === "passkey"
-      ? "This is your last passkey, and this service lets administrators in with a passkey only; add another one first"
-      : "This is your last second factor, and this service asks every administrator for one; add another one first";
-  throw new UamError("conflict", sentence, { reason: "factor.last" });
 }
 
 /** Mails an administrator about a change of their login factors. */

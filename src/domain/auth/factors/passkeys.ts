@@ -10,9 +10,10 @@ import { type PasskeyRow, passkeys } from "../../../store/schema-passkeys.ts";
 import { factorsAdded, factorsRemoved } from "../../mail/factor-messages.ts";
 import { audited } from "../../operation/audited.ts";
 import type { Context, Operation } from "../../operation/context.ts";
-import type { OwnSession } from "../administrators/admin-password.ts";
 import { issueTicket, openTicket, useTicket } from "../codes/tickets.ts";
-import { readFactors, requireFactorsLeft, tellOwner } from "./factors.ts";
+import { requireFactorsLeft } from "../required-factors.ts";
+import type { OwnSession } from "../sessions/sessions.ts";
+import { readFactors, tellOwner } from "./factors.ts";
 import { handleOf } from "./passkey-use.ts";
 import { boundToSession, type Confirmation, confirmCaller, lockCaller } from "./step-up.ts";
 import {

@@ -11,10 +11,9 @@ import { type AdminRow, admins, sessions } from "../../../store/schema-auth.ts";
 import { audited } from "../../operation/audited.ts";
 import type { Context, Operation } from "../../operation/context.ts";
 import type { AuditEntry } from "../../operation/entry.ts";
-import { findAdminById, returnRightAttempt, tryPassword } from "../administrators/admin.ts";
-import { type OwnSession, wrongPassword } from "../administrators/admin-password.ts";
 import type { Binding } from "../codes/tickets.ts";
-import { hashToken } from "../sessions/sessions.ts";
+import { findAdminById } from "../find-administrator.ts";
+import { hashToken, type OwnSession } from "../sessions/sessions.ts";
 import { readFactors } from "./factors.ts";
 import {
   askForPasskey,
@@ -25,6 +24,7 @@ import {
   passkeyRefused,
   usePasskey,
 } from "./passkey-use.ts";
+import { returnRightAttempt, tryPassword, wrongCurrentPassword } from "./password.ts";
 import type { PasskeyAnswer, RequestOptions } from "./webauthn.ts";
 
 /**
@@ -76,7 +76,7 @@ export async function confirmCaller(
       if (passkey !== undefined) return await checkOwn(context, session, passkey);
       if (password === undefined) return undefined;
       const admin = await tryPassword(context, username, password);
-      if (admin?.id !== id) throw wrongPassword();
+      if (admin?.id !== id) throw wrongCurrentPassword();
       await returnRightAttempt(context, username);
       return undefined;
     },

@@ -12,11 +12,12 @@ import { codesGuessed, factorsAdded, factorsRemoved } from "../../mail/factor-me
 import { queueMail } from "../../mail/outbox.ts";
 import { audited } from "../../operation/audited.ts";
 import type { Context, Operation, Site } from "../../operation/context.ts";
-import type { OwnSession } from "../administrators/admin-password.ts";
 import { type AttemptLimit, claimAttempt } from "../codes/attempts.ts";
 import { issueTicket, openTicket, useTicket } from "../codes/tickets.ts";
+import { requireFactorsLeft } from "../required-factors.ts";
 import { type Sealing, seal, unseal } from "../sealed.ts";
-import { readFactors, requireFactorsLeft, tellOwner } from "./factors.ts";
+import type { OwnSession } from "../sessions/sessions.ts";
+import { readFactors, tellOwner } from "./factors.ts";
 import { boundToSession, type Confirmation, confirmCaller, lockCaller } from "./step-up.ts";
 
 /**

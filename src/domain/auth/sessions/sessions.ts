@@ -12,7 +12,7 @@ import { admins, sessions } from "../../../store/schema-auth.ts";
 import { passkeys, totpSecrets } from "../../../store/schema-passkeys.ts";
 import { audited } from "../../operation/audited.ts";
 import type { Context, Services } from "../../operation/context.ts";
-import { type MissingFactor, missingOf } from "../factors/factors.ts";
+import { type MissingFactor, missingOf } from "../required-factors.ts";
 
 export type UserType = "admin" | "user";
 
@@ -44,6 +44,12 @@ export interface UsedToken {
   readonly networks: readonly string[];
   /** The current role of the token's owner, if neither it nor the token's role includes the other: requests have to be within both. */
   readonly within?: AdminRole;
+}
+
+/** The administrator and the session that ask. */
+export interface OwnSession {
+  readonly principal: Principal;
+  readonly token: string;
 }
 
 /** A new session, to be handed to the client once. */

@@ -1,7 +1,7 @@
 /** Requests of a session that were refused for their content before any operation began: they are recorded too. */
 
 import { findUser } from "../../../domain/accounts/find-user.ts";
-import { findAdminById } from "../../../domain/auth/administrators/admin.ts";
+import { findAdminById } from "../../../domain/auth/find-administrator.ts";
 import type { Principal } from "../../../domain/auth/sessions/sessions.ts";
 import { findKeyOwner } from "../../../domain/keys/keys.ts";
 import { audited } from "../../../domain/operation/audited.ts";
