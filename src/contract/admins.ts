@@ -153,10 +153,10 @@ export const administrators = {
     operationId: "changeOwnPassword",
     summary: "Change one's own administrator password",
     description:
-      "Ends all other sessions of that administrator. A wrong present password counts as a failed login: repeated ones lock the login for a while.",
+      "Ends all other sessions of that administrator. A wrong current password counts as a failed login: repeated ones lock the login for a while.",
     who: adminsThemselves,
     body: PasswordChange,
     answer: statusOf("changed"),
-    refusals: { 403: "The present password is wrong, or no permission, or sent from another origin" },
+    refusals: { 403: "The current password is wrong, or no permission, or sent from another origin" },
   },
 } as const satisfies Routes;

@@ -98,12 +98,12 @@ export const typedCode = v.pipe(
 
 /** How a route asks again who its caller is, in its description. */
 export const CONFIRMED =
-  "Takes the present password, or a passkey of the caller's; a caller who has neither needs nothing within 5 minutes of a login at the provider of single sign-on. A wrong password counts as a failed login.";
+  "Takes the current password, or a passkey of the caller's; a caller who has neither needs nothing within 5 minutes of a login at the provider of single sign-on. A wrong password counts as a failed login.";
 
 /** The meaning of its refusals. */
 export const CONFIRMING = {
   401: "Not logged in, or the passkey was not accepted",
-  403: "The present password is wrong, or the login at the provider too long ago, or no permission, or sent from another origin",
+  403: "The current password is wrong, or the login at the provider too long ago, or no permission, or sent from another origin",
 } as const satisfies Refusals;
 
 /** Why there can be no passkeys at all. */

@@ -108,10 +108,10 @@ describeInBrowser("passkeys in the console", () => {
 
     await press("button", "Remove Blue key");
     await press("button", "Remove it");
-    await page.getByText("Type your present password.").waitFor();
+    await page.getByText("Type your current password.").waitFor();
     await type("Present password", "not this one");
     await press("button", "Remove it");
-    await page.getByText("This is not your present password.").waitFor();
+    await page.getByText("This is not your current password.").waitFor();
     await press("button", "Confirm with a passkey instead");
     await page.getByText("The passkey Blue key is removed.").waitFor();
     await page.getByText("You have no passkey yet.").waitFor();
@@ -180,7 +180,7 @@ describeInBrowser("passkeys in the console", () => {
     await page.goto(PAGES.account);
     await press("button", "Set up an app");
     await press("button", "Go on");
-    await page.getByText("Type your present password.").waitFor();
+    await page.getByText("Type your current password.").waitFor();
     await type("Present password", ADMIN_PASSWORD);
     await press("button", "Go on");
     const picture = page.getByRole("img", { name: "The secret for your app, as a picture to scan" });

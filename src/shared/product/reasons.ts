@@ -33,7 +33,7 @@ export const REASONS = {
   "code.wrong": "The username or the login code is wrong.",
   "code.cooldown": "A code was sent to this name a moment ago: wait.",
   "reset.wrong": "The token for a new password is wrong, was used, or came too late.",
-  "password.wrong": "The present password is wrong.",
+  "password.wrong": "The current password is wrong.",
   "password.weak": "The new password is too short, too long, too common, or contains the name.",
   "sso.off": "Single sign-on is not set up.",
   "sso.expired":

@@ -167,7 +167,7 @@ describe.each([...ROUTES, ...FACTORS])("%s", (route, action, ask) => {
     expect((await ask(self, both)).status).toBe(400);
   });
 
-  test("the present password, or a passkey once, confirms", async () => {
+  test("the current password, or a passkey once, confirms", async () => {
     const self = await ready();
     const passkey = await addPasskeyTo(self.client, ADMIN_PASSWORD);
     const expected = route === "DELETE /auth/totp" ? [404] : [200, 201];

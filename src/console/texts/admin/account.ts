@@ -21,15 +21,15 @@ const en = {
       name: "without your name in it",
       common: "not one of the most common; four random words are a good start",
     },
-    missingPresent: "Type your present password.",
+    missingPresent: "Type your current password.",
     missing: "Type a new password.",
     short: (has: number, least: number) =>
       `It has ${count(has, "character", "characters")}; it needs at least ${least}.`,
     long: (has: number, most: number) =>
       `It has ${count(has, "character", "characters")}; at most ${most} are possible.`,
-    same: "This is your present password.",
+    same: "This is your current password.",
     withName: "Your name is in it.",
-    wrong: "This is not your present password. Wrong ones count as failed logins, and lock your login for a while.",
+    wrong: "This is not your current password. Wrong ones count as failed logins, and lock your login for a while.",
     lockedTitle: "Your login is locked for a while",
     locked: "There were too many wrong passwords. This session stays open; try again later.",
     submit: "Change the password",

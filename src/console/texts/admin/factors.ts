@@ -53,8 +53,8 @@ const en = {
   confirm: {
     password: "Present password",
     passwordHint: "So that nobody who finds this page open can do it for you.",
-    missing: "Type your present password.",
-    wrong: "This is not your present password. Wrong ones count as failed logins, and lock your login for a while.",
+    missing: "Type your current password.",
+    wrong: "This is not your current password. Wrong ones count as failed logins, and lock your login for a while.",
     withPasskey: "Confirm with a passkey instead",
     onlyPasskey: "Your device asks for your passkey next, so that nobody who finds this page open can do it for you.",
     onlyLogin:

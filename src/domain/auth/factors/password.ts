@@ -40,7 +40,7 @@ export async function unlock(tx: Transaction, username: string): Promise<void> {
 
 /** The answer to a logged-in caller who gives a wrong password. */
 export function wrongCurrentPassword(): UamError {
-  return new UamError("forbidden", "The present password is wrong", { reason: "password.wrong" });
+  return new UamError("forbidden", "The current password is wrong", { reason: "password.wrong" });
 }
 
 interface Attempt {

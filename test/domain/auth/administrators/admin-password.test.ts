@@ -53,12 +53,12 @@ describe("changeOwnPassword()", () => {
     expect(JSON.stringify(row)).not.toContain("argon2");
   });
 
-  test("a wrong present password is 403 and counts as a failed login", async () => {
+  test("a wrong current password is 403 and counts as a failed login", async () => {
     const self = await made();
     const client = await login(self);
     for (let n = 0; n < 5; n++) {
       const answer = await change(client, "wrong");
-      expect([answer.status, answer.body.error]).toEqual([403, "The present password is wrong"]);
+      expect([answer.status, answer.body.error]).toEqual([403, "The current password is wrong"]);
     }
     const locked = await change(client, ADMIN_PASSWORD);
     expect([locked.status, Number(locked.headers.get("retry-after")) > 0]).toEqual([429, true]);

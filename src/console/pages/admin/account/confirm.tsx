@@ -1,4 +1,4 @@
-/** Shows again who one is, before a login is made longer or weaker, or somebody let in: the present password, or a passkey. */
+/** Shows again who one is, before a login is made longer or weaker, or somebody let in: the current password, or a passkey. */
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
