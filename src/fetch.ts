@@ -5,7 +5,7 @@
  */
 
 import process from "node:process";
-import { runProgram } from "./cli/terminal/program.ts";
+import { runProgram } from "./cli/program.ts";
 import { NO_ADDRESS, peerOf, withoutAddress } from "./runtime/handler.ts";
 import type { Runtime, ServeOptions } from "./runtime/runtime.ts";
 

@@ -4,7 +4,7 @@ import type { DocPage } from "@optique/core/doc";
 import { formatMessage, type Message } from "@optique/core/message";
 import { getDocPageSync } from "@optique/core/parser";
 import { formatUsage, formatUsageTerm } from "@optique/core/usage";
-import { commands } from "../cli/terminal/commands.ts";
+import { commands } from "../cli/commands.ts";
 
 /** One command, as its help shows it. */
 export interface CommandPage {

@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
+import { runProgram } from "../../src/cli/program.ts";
 import type { CliEnvironment } from "../../src/cli/terminal/environment.ts";
-import { runProgram } from "../../src/cli/terminal/program.ts";
 import { bunRuntime } from "../../src/runtime/bun.ts";
 import { createTestDatabase } from "./database.ts";
 

@@ -6,8 +6,8 @@ import type { Context } from "../../domain/operation/context.ts";
 import type { UserPreview } from "../../domain/users/preview.ts";
 import type { Preview } from "../../shared/product/preview.ts";
 import type { UserRow } from "../../store/schema.ts";
-import { requireUserReferred } from "../commands/users/find-user.ts";
 import { type CliEnvironment, type Command, EXIT, withServices } from "./environment.ts";
+import { requireUserReferred } from "./find-user.ts";
 import { printJson, visible } from "./output.ts";
 
 /** `--preview`. */

@@ -5,6 +5,7 @@ import { writeHold } from "../../../agent/holds.ts";
 import { enforce, momentOf, writeLease } from "../../../agent/lease.ts";
 import { AGENT_DIRECTORY } from "../../../agent/paths.ts";
 import { readState } from "../../../agent/store.ts";
+import { LEASE_FILES } from "../../../install/lease-files.ts";
 import { MAX_TEXT } from "../../../protocol/fleet.ts";
 import { UamError } from "../../../shared/errors.ts";
 import { requireText } from "../../../shared/text/text.ts";
@@ -12,7 +13,7 @@ import { DAY, SECOND, shift, systemClock } from "../../../shared/time/clock.ts";
 import { parseDuration } from "../../../shared/time/duration.ts";
 import { formatTimestamp } from "../../../shared/time/timestamp.ts";
 import { type CliEnvironment, EXIT } from "../../terminal/environment.ts";
-import { LEASE_FILES, requireJoined } from "./agent-host.ts";
+import { requireJoined } from "./agent-host.ts";
 
 const LONGEST = 7 * DAY;
 

@@ -1,15 +1,11 @@
 /** The first steps that commands on an agent's host share. */
 
 import { hostname } from "node:os";
-import type { LeaseFiles } from "../../../agent/lease.ts";
-import { AGENT_DIRECTORY, AGENT_RUN_DIRECTORY } from "../../../agent/paths.ts";
+import { AGENT_DIRECTORY } from "../../../agent/paths.ts";
 import { type AgentIdentity, findIdentity } from "../../../agent/store.ts";
 import { runCommand } from "../../../host/execute/command.ts";
-import { REVOKED_KEYS_FILE } from "../../../install/settings.ts";
 import { UamError } from "../../../shared/errors.ts";
 import type { CliEnvironment } from "../../terminal/environment.ts";
-
-export const LEASE_FILES: LeaseFiles = { directory: AGENT_RUN_DIRECTORY, target: REVOKED_KEYS_FILE };
 
 /** This host's identity; throws `conflict` if it has joined no service, and `invalid` for anybody but root. */
 export function requireJoined(environment: Pick<CliEnvironment, "isRoot">, directory = AGENT_DIRECTORY): AgentIdentity {

@@ -8,6 +8,7 @@ import { AGENT_DIRECTORY } from "../../../agent/paths.ts";
 import { forgetAgent, readState } from "../../../agent/store.ts";
 import { JOBS_ASIDE } from "../../../host/settings.ts";
 import { planAgentRemoval, planAgentStop } from "../../../install/agent.ts";
+import { LEASE_FILES } from "../../../install/lease-files.ts";
 import { EXECUTED_PLACES, JOB_PLACES } from "../../../install/lease-script.ts";
 import type { AccountRef, Host } from "../../../protocol/host.ts";
 import { hostSettingsOf } from "../../../server/host-settings.ts";
@@ -15,7 +16,7 @@ import { publicMessage } from "../../../shared/errors.ts";
 import { counted } from "../../../shared/text/counted.ts";
 import { type CliEnvironment, commandLog, EXIT, loadConfig } from "../../terminal/environment.ts";
 import { carryOut, findSshUnit } from "../service/carry-out.ts";
-import { LEASE_FILES, requireJoined } from "./agent-host.ts";
+import { requireJoined } from "./agent-host.ts";
 
 export async function leaveService(
   environment: CliEnvironment,

@@ -11,11 +11,12 @@ import { findIdentity, nextEpoch, readKeys } from "../../../agent/store.ts";
 import { openTurn } from "../../../agent/turn.ts";
 import type { Config } from "../../../config/config.ts";
 import { examineHost } from "../../../doctor/agent.ts";
+import { LEASE_FILES } from "../../../install/lease-files.ts";
 import { hostSettingsOf } from "../../../server/host-settings.ts";
 import { systemClock } from "../../../shared/time/clock.ts";
 import { type CliEnvironment, commandLog, EXIT, loadConfig, stopSignal } from "../../terminal/environment.ts";
 import { openServiceManager } from "../service/service-manager.ts";
-import { fullHostName, LEASE_FILES } from "./agent-host.ts";
+import { fullHostName } from "./agent-host.ts";
 
 /** Follows the service until the process is told to stop. */
 export async function runTheAgent(environment: CliEnvironment): Promise<number> {

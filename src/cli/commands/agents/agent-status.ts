@@ -5,6 +5,7 @@ import { AGENT_DIRECTORY } from "../../../agent/paths.ts";
 import { accountOf } from "../../../agent/records.ts";
 import { readStatus } from "../../../agent/status.ts";
 import { readState } from "../../../agent/store.ts";
+import { LEASE_FILES } from "../../../install/lease-files.ts";
 import { silentLog } from "../../../shared/log.ts";
 import { readLocks } from "../../../shared/system/lock-journal.ts";
 import { hostAccountOf } from "../../../shared/text/account-name.ts";
@@ -13,7 +14,7 @@ import { formatDuration } from "../../../shared/time/duration.ts";
 import { formatTimestamp } from "../../../shared/time/timestamp.ts";
 import { type CliEnvironment, EXIT } from "../../terminal/environment.ts";
 import { printJson, printRecord, printTable, shortTime } from "../../terminal/output.ts";
-import { LEASE_FILES, requireJoined } from "./agent-host.ts";
+import { requireJoined } from "./agent-host.ts";
 
 /** Prints it; 1 if no external account can log in. */
 export async function showAgent(environment: CliEnvironment, json: boolean): Promise<number> {

@@ -6,7 +6,6 @@ import { map, multiple, optional } from "@optique/core/modifiers";
 import { argument, command, option } from "@optique/core/primitives";
 import { choice, string } from "@optique/core/valueparser";
 import type { Command } from "../../terminal/environment.ts";
-import { runAgent } from "../../terminal/long-running.ts";
 import { yesFlag } from "../users/confirmed.ts";
 import { jobsCommand } from "../users/jobs.ts";
 
@@ -53,7 +52,7 @@ const join = command(
 
 const run = command(
   "run",
-  map(object({}), () => runAgent),
+  map(object({}), (): Command => async (environment) => (await import("./agent-run.ts")).runTheAgent(environment)),
   {
     brief: message`Run the agent; the unit does.`,
     description: message`Follows the service's orders on this host until SIGTERM.`,

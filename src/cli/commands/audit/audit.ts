@@ -91,7 +91,7 @@ function runList(input: ListInput): Command {
 
 /** The id of the user with that name or id; an id that no stored user has is a deleted user's. */
 async function userIdOf(context: Context, reference: string): Promise<number> {
-  const { findUserReferred } = await import("../users/find-user.ts");
+  const { findUserReferred } = await import("../../terminal/find-user.ts");
   const user = await findUserReferred(context, reference);
   if (user !== undefined) return user.id;
   if (/^\d{1,15}$/.test(reference)) return Number(reference);

@@ -96,7 +96,7 @@ async function examineAgentHere(
   const { examineAgent } = await import("../../../doctor/agent.ts");
   const { hostOpener } = await import("../../../agent/open-host.ts");
   const { hostSettingsOf } = await import("../../../server/host-settings.ts");
-  const { LEASE_FILES } = await import("../agents/agent-host.ts");
+  const { LEASE_FILES } = await import("../../../install/lease-files.ts");
   const mode = environment.isRoot && config.hostMode === "sudo" ? "direct" : config.hostMode;
   const open = hostOpener({ ...hostSettingsOf(config), mode }, log, environment.runtime);
   const { isRoot } = environment;

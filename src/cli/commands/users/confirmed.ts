@@ -5,7 +5,7 @@ import { option } from "@optique/core/primitives";
 import type { Context } from "../../../domain/operation/context.ts";
 import type { UserRow } from "../../../store/schema.ts";
 import { type CliEnvironment, EXIT, withServices } from "../../terminal/environment.ts";
-import { requireUserReferred } from "./find-user.ts";
+import { requireUserReferred } from "../../terminal/find-user.ts";
 
 /** The action to confirm, and the question to ask. */
 export interface Confirmation {

@@ -8,8 +8,8 @@ import { integer, string } from "@optique/core/valueparser";
 import { jsonFlag, userArgument } from "../../terminal/arguments.ts";
 import { offering } from "../../terminal/completion.ts";
 import { type Command, EXIT, withServices } from "../../terminal/environment.ts";
+import { requireUserReferred } from "../../terminal/find-user.ts";
 import { type Column, printJson, printRecord, printTable, shortTime } from "../../terminal/output.ts";
-import { requireUserReferred } from "./find-user.ts";
 import { awaitHostsOf, printHosts } from "./hosts-confirmed.ts";
 
 const list = command(

@@ -26,7 +26,7 @@ import {
   loadConfig,
   withServices,
 } from "../../terminal/environment.ts";
-import { requireUserReferred } from "./find-user.ts";
+import { requireUserReferred } from "../../terminal/find-user.ts";
 
 /** The option by which root's own process says that it has shut the account itself. */
 export const ALREADY_SHUT = "--already-shut";

@@ -7,7 +7,7 @@ import { command } from "@optique/core/primitives";
 import { formatTimestamp } from "../../../shared/time/timestamp.ts";
 import { userArgument } from "../../terminal/arguments.ts";
 import { type Command, EXIT, withServices } from "../../terminal/environment.ts";
-import { findUserReferred } from "./find-user.ts";
+import { findUserReferred } from "../../terminal/find-user.ts";
 
 export const otpCommand = command(
   "otp",

@@ -3,9 +3,9 @@
 import { systemClock } from "../../../shared/time/clock.ts";
 import type { UserRow } from "../../../store/schema.ts";
 import { type Command, EXIT, withServices } from "../../terminal/environment.ts";
+import { requireUserReferred } from "../../terminal/find-user.ts";
 import { printJson, printRecord } from "../../terminal/output.ts";
 import { confirmed } from "./confirmed.ts";
-import { requireUserReferred } from "./find-user.ts";
 import { awaitHostsOf, printHosts } from "./hosts-confirmed.ts";
 
 /** Disables the user, and prints them as they then are. */

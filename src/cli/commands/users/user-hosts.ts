@@ -8,9 +8,9 @@ import { string } from "@optique/core/valueparser";
 import type { WantedHosts } from "../../../domain/hosts/grants.ts";
 import { jsonFlag, userArgument } from "../../terminal/arguments.ts";
 import { type Command, EXIT, withServices } from "../../terminal/environment.ts";
+import { requireUserReferred } from "../../terminal/find-user.ts";
 import { type Column, printJson, printTable, shortTime } from "../../terminal/output.ts";
 import { previewFlag, printPreview } from "../../terminal/preview.ts";
-import { requireUserReferred } from "./find-user.ts";
 import { printHosts } from "./hosts-confirmed.ts";
 
 export const userHostsCommand = command(

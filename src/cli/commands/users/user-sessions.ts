@@ -8,8 +8,8 @@ import { string } from "@optique/core/valueparser";
 import { counted } from "../../../shared/text/counted.ts";
 import { jsonFlag, userArgument } from "../../terminal/arguments.ts";
 import { type Command, EXIT, withServices } from "../../terminal/environment.ts";
+import { requireUserReferred } from "../../terminal/find-user.ts";
 import { type Column, printJson, printTable, shortTime } from "../../terminal/output.ts";
-import { requireUserReferred } from "./find-user.ts";
 import { jobsCommand } from "./jobs.ts";
 import { userHostsCommand } from "./user-hosts.ts";
 

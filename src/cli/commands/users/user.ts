@@ -20,10 +20,10 @@ import {
   userArgument,
 } from "../../terminal/arguments.ts";
 import { type CliEnvironment, type Command, EXIT, withServices } from "../../terminal/environment.ts";
+import { requireUserReferred } from "../../terminal/find-user.ts";
 import { type Column, printJson, printPage, printRecord, shortTime } from "../../terminal/output.ts";
 import { previewFlag, previewUser } from "../../terminal/preview.ts";
 import { confirmed, yesFlag } from "./confirmed.ts";
-import { requireUserReferred } from "./find-user.ts";
 import { runDelete, runDisable } from "./user-closings.ts";
 import { accessCommands } from "./user-sessions.ts";
 

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
-import { runProgram } from "../../../../src/cli/terminal/program.ts";
+import { runProgram } from "../../../../src/cli/program.ts";
 import { bunRuntime } from "../../../../src/runtime/bun.ts";
 import { silentLog } from "../../../../src/shared/log.ts";
 import { readLocks } from "../../../../src/shared/system/lock-journal.ts";

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { runProgram } from "../../../../src/cli/terminal/program.ts";
+import { runProgram } from "../../../../src/cli/program.ts";
 import { readConfig } from "../../../../src/config/config.ts";
 import { checkDatabase } from "../../../../src/doctor/database.ts";
 import { type Examination, examine } from "../../../../src/doctor/doctor.ts";

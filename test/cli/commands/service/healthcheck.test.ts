@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { runProgram } from "../../../../src/cli/terminal/program.ts";
+import { runProgram } from "../../../../src/cli/program.ts";
 import { bunRuntime } from "../../../../src/runtime/bun.ts";
 import { needs } from "../../../support/tools.ts";
 

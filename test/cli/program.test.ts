@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { GROUPS } from "../../../src/cli/terminal/commands.ts";
-import { createTestCli, type TestCli } from "../../support/cli.ts";
+import { GROUPS } from "../../src/cli/commands.ts";
+import { createTestCli, type TestCli } from "../support/cli.ts";
 
 const COMMANDS = {
   user: ["list", "show", "create", "update", "disable", "enable", "extend", "delete", "rebuild"],
@@ -168,7 +168,7 @@ describe("runProgram()", () => {
 describe("main.ts", () => {
   test("loads no package before it knows the command, and then the parser alone, so that it starts fast", () => {
     expect(packagesOf("main.ts")).toEqual([]);
-    expect(packagesOf("cli/terminal/parsed.ts")).toEqual(["@optique/core"]);
+    expect(packagesOf("cli/parsed.ts")).toEqual(["@optique/core"]);
   });
 
   test("the service loads the packages that every service needs; what it does not use stays out of memory", () => {
@@ -190,7 +190,7 @@ describe("main.ts", () => {
 function packagesOf(module: string): readonly string[] {
   const packages = new Set<string>();
   const seen = new Set<string>();
-  const waiting = [join(import.meta.dir, "../../../src", module)];
+  const waiting = [join(import.meta.dir, "../../src", module)];
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
     if (seen.has(path) || !path.endsWith(".ts")) continue;
     seen.add(path);

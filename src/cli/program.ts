@@ -1,8 +1,8 @@
 /** The command line: runs the command that was given, and reports how it ended. */
 
-import { loggable, UamError } from "../../shared/errors.ts";
-import { type CliEnvironment, EXIT } from "./environment.ts";
+import { loggable, UamError } from "../shared/errors.ts";
 import { RESIDENT } from "./long-running.ts";
+import { type CliEnvironment, EXIT } from "./terminal/environment.ts";
 
 /** Runs the program with the given arguments and returns its exit code; failures are a sentence on standard error. */
 export async function runProgram(given: readonly string[], environment: CliEnvironment): Promise<number> {
@@ -17,7 +17,7 @@ export async function runProgram(given: readonly string[], environment: CliEnvir
 }
 
 async function report(environment: CliEnvironment, error: unknown): Promise<number> {
-  const { ConfigError } = await import("../../config/config.ts");
+  const { ConfigError } = await import("../config/config.ts");
   if (error instanceof ConfigError) {
     environment.err(`uam: the configuration has faults:\n${error.faults.map((fault) => `  ${fault}\n`).join("")}`);
     return EXIT.configuration;

@@ -1,10 +1,10 @@
-/** The command line, parsed: a command to run, or what is said to who asked for help, a completion or something that there is not. */
+/** Parses the command line: into a command to run, or the text for help, a completion or a mistake. */
 
 import { runParser } from "@optique/core/facade";
 import { formatMessage, message } from "@optique/core/message";
 import { commands, GROUPS } from "./commands.ts";
-import { type Asked, answer, askingShells } from "./completion.ts";
-import { type CliEnvironment, type Command, EXIT } from "./environment.ts";
+import { type Asked, answer, askingShells } from "./terminal/completion.ts";
+import { type CliEnvironment, type Command, EXIT } from "./terminal/environment.ts";
 
 const MAX_WIDTH = 100;
 
@@ -61,12 +61,12 @@ async function finish(outcome: Outcome, args: readonly string[], environment: Cl
 }
 
 async function explained(wrong: string, args: readonly string[]): Promise<string> {
-  const { explainUnknown } = await import("./suggestion.ts");
+  const { explainUnknown } = await import("./terminal/suggestion.ts");
   return explainUnknown("uam", commands.usage, args) ?? wrong;
 }
 
 async function variableHelp(): Promise<string> {
-  const { describeVariables } = await import("../../config/config.ts");
+  const { describeVariables } = await import("../config/config.ts");
   const lines = describeVariables().map((row) => `  ${row.name}\n      ${row.meaning} [${row.fallback}]\n`);
   return `Environment variables, with their defaults:\n\n${lines.join("")}`;
 }
