@@ -61,7 +61,9 @@ async function startTestServer(): Promise<TestServer> {
   removeLeftovers();
   const dataDir = databaseDirectory(`${PREFIX}${process.pid}-`);
   removeAfterwards(dataDir);
-  const embedded = await openEmbeddedPostgres({ dataDir, log: silentLog, lifetime: "service", fsync: false });
+  // Several services may share it, each with its jobs at the same second.
+  const tests = { fsync: false, connections: 150 };
+  const embedded = await openEmbeddedPostgres({ dataDir, log: silentLog, lifetime: "service", ...tests });
   const superuser = { ...embedded.connection, username: "postgres", database: "postgres" };
   const admin = postgres({ ...superuser, max: 4, idle_timeout: 1, onnotice: () => {} });
   // Autovacuum comes at moments of its own, as while a test counts what a statement reads.

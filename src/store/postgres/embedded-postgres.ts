@@ -44,6 +44,8 @@ export interface EmbeddedPostgresOptions {
   readonly lifetime?: "service" | "command";
   /** Off only where the data may be lost, that is in tests. */
   readonly fsync?: boolean;
+  /** The most at the same time: 40 by default, which is enough for one service and some commands. */
+  readonly connections?: number;
 }
 
 /** For the `postgres` driver: `host` is the directory of the unix socket. */
@@ -208,7 +210,7 @@ async function letsIn(layout: Layout, directory: string): Promise<boolean> {
 
 async function start(layout: Layout, options: EmbeddedPostgresOptions): Promise<Server> {
   const began = performance.now();
-  const fsync = options.fsync ?? true;
+  const { fsync = true, connections = 40 } = options;
   const owner = prepareOwner(layout);
   const home = await installPostgres(programDirectory(layout, owner, options.log), options.archive ?? carriedPostgres);
   removeUnfinished(layout);
@@ -217,7 +219,7 @@ async function start(layout: Layout, options: EmbeddedPostgresOptions): Promise<
   clearStalePid(layout);
   writeAccessRules(layout, owner);
   const dieWithParent = options.lifetime === "service";
-  const server = await startServer(layout, { home, owner, dieWithParent, fsync });
+  const server = await startServer(layout, { home, owner, dieWithParent, fsync, connections });
   try {
     await ensureDatabase(layout);
   } catch (error) {

@@ -36,6 +36,7 @@ export interface ServerOptions {
   /** Let the kernel stop the server when this process dies, where setpriv of util-linux is there. */
   readonly dieWithParent: boolean;
   readonly fsync: boolean;
+  readonly connections: number;
 }
 
 export interface Server {
@@ -50,7 +51,6 @@ const settings: readonly string[] = [
   "unix_socket_permissions=0700",
   "shared_buffers=32MB",
   "io_method=sync",
-  "max_connections=40",
   "max_wal_size=256MB",
   // Nobody replicates it, and rows that a restore loads into new tables are then written once: to the tables.
   "wal_level=minimal",
@@ -87,7 +87,8 @@ export async function startServer(layout: Layout, options: ServerOptions): Promi
   const logFd = openOwn(layout.logFile, O_WRONLY | O_APPEND, ownerOf(layout.root));
   const before = fstatSync(logFd).size;
   const crash = reportsOfSyncfs(release()) ? syncAtOnce : [];
-  const flags = [...settings, ...crash, ...(options.fsync ? [] : noSync)].flatMap((setting) => ["-c", setting]);
+  const most = `max_connections=${options.connections}`;
+  const flags = [...settings, most, ...crash, ...(options.fsync ? [] : noSync)].flatMap((setting) => ["-c", setting]);
   const prefix = commandPrefix(options.owner, options.dieWithParent ? "INT" : undefined);
   const argv = [...prefix.argv, join(options.home, "bin/postgres"), "-D", HERE, ...flags];
   const child = spawn(argv[0] ?? "", argv.slice(1), {
