@@ -19,8 +19,8 @@ import { formatDuration } from "../shared/time/duration.ts";
 import type { DoctorSettings } from "./doctor.ts";
 import { checkOwnersLimits, checkPrivateFile } from "./files.ts";
 import { areaOf, type Finding, guarded } from "./finding.ts";
+import { checkNeeds } from "./preflight.ts";
 import { checkSshd, expectationOf } from "./sshd.ts";
-import { checkNeeds } from "./surroundings.ts";
 import { checkClock } from "./time.ts";
 import { checkGivenUids, checkUidRange, type GivenUid } from "./uids.ts";
 

@@ -23,12 +23,12 @@ import {
 import { areaOf, type Finding, guarded } from "./finding.ts";
 import { checkHosts } from "./hosts.ts";
 import { checkOwed } from "./owed.ts";
+import { checkNeeds } from "./preflight.ts";
 import { checkDisputedPrograms, checkOwnProgram } from "./programs.ts";
 import { checkProxies } from "./proxies.ts";
 import { checkReceivers } from "./receivers.ts";
 import { checkSingleSignOn } from "./single-sign-on.ts";
 import { checkSshd, expectationOf } from "./sshd.ts";
-import { checkNeeds } from "./surroundings.ts";
 import { checkClock, checkService, type ServiceAddress } from "./time.ts";
 import { checkGivenUids, checkUidRange } from "./uids.ts";
 

@@ -5,7 +5,7 @@ import type { AccountPresence, AccountRef } from "../protocol/host.ts";
 import { UamError } from "../shared/errors.ts";
 import { hostAccountOf, USERNAME_PATTERN } from "../shared/text/account-name.ts";
 import { findCommand, runCommand } from "./execute/command.ts";
-import { errorCode } from "./walk.ts";
+import { errorCode } from "./safe-open.ts";
 
 export interface PasswdEntry {
   readonly name: string;

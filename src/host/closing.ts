@@ -4,10 +4,10 @@ import type { Account, AccountRef, Closing, JobsGone, KeyTaken } from "../protoc
 import { publicMessage } from "../shared/errors.ts";
 import type { PasswdEntry } from "./account.ts";
 import { applyAll, attempt, completeTable, type Failure } from "./execute/executor.ts";
+import { type HostParts, hasMark, otherFiles, requireOurs, strangeHome, textOf } from "./host-context.ts";
 import { copyJobs } from "./jobs/copy-jobs.ts";
 import { type DeadKeys, deadKeyIn } from "./key-file/effective-keys.ts";
 import { type KeyFile, keyFileOf } from "./key-file/key-path.ts";
-import { type HostParts, hasMark, otherFiles, requireOurs, strangeHome, textOf } from "./parts.ts";
 import {
   type Change,
   planEndProcesses,
@@ -18,7 +18,7 @@ import {
   planShut,
   SHUT_DAY,
 } from "./plan/plan.ts";
-import type { Mount } from "./walk.ts";
+import type { Mount } from "./safe-open.ts";
 
 /** Shuts the account; see `Host.shutAccount`. Throws only `conflict`, before anything is touched. */
 export async function shutAccount(parts: HostParts, account: AccountRef): Promise<Closing> {

@@ -12,16 +12,16 @@ import { attempt } from "./execute/executor.ts";
 import { createSudoExecutor } from "./execute/sudo.ts";
 import { checkSudo } from "./execute/sudo-check.ts";
 import { runSudo } from "./execute/sudo-run.ts";
+import type { HostParts } from "./host-context.ts";
 import { testFileCommands } from "./key-file/command-self-test.ts";
 import { createManagedHost } from "./managed-host.ts";
-import type { HostParts } from "./parts.ts";
 import { EXAMPLE, trashBases } from "./plan/plan.ts";
 import { openJournal } from "./processes/journal.ts";
 import { openLoginLog } from "./processes/login-log.ts";
+import { ownUid } from "./safe-open.ts";
 import { type HostSettings, requireLayout } from "./settings.ts";
 import { createHostKeys } from "./sshd/host-keys.ts";
 import { createKeyFilePatterns, detectExpiryFormat } from "./sshd/sshd.ts";
-import { ownUid } from "./walk.ts";
 
 /**
  * The host for these settings. Throws `invalid` for settings that no host could have, for direct mode without root, and for

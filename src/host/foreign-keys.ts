@@ -4,9 +4,9 @@ import type { AccountRef } from "../protocol/host.ts";
 import { publicMessage } from "../shared/errors.ts";
 import { nameServiceEntry, type PasswdEntry, presenceIn, requireRef } from "./account.ts";
 import { attempt } from "./execute/executor.ts";
+import type { HostParts } from "./host-context.ts";
 import { deadKeyIn } from "./key-file/effective-keys.ts";
 import { keyFileOf } from "./key-file/key-path.ts";
-import type { HostParts } from "./parts.ts";
 
 /** The files that sshd reads by default (sshd_config(5)): used for a name that it does not answer for. */
 const DEFAULT_FILES = [".ssh/authorized_keys", ".ssh/authorized_keys2"];

@@ -4,7 +4,7 @@ import { closeSync, realpathSync } from "node:fs";
 import { UamError } from "../shared/errors.ts";
 import type { Kernel } from "../shared/system/kernel.ts";
 import { splitHome } from "./plan/plan.ts";
-import { atBytes, errorCode, type Mount, mountsWithin, openDirectory, openTrusted, readMounts } from "./walk.ts";
+import { atBytes, errorCode, type Mount, mountsWithin, openDirectory, openTrusted, readMounts } from "./safe-open.ts";
 
 const SLASH = Buffer.from("/");
 

@@ -5,7 +5,7 @@ import { UamError } from "../shared/errors.ts";
 import { isShut } from "./key-file/key-file-check.ts";
 import { clearDirectoryFlags } from "./key-file/take.ts";
 import { splitHome } from "./plan/plan.ts";
-import { errorCode, type Mount, openDirectory, openTrusted, readMounts } from "./walk.ts";
+import { errorCode, type Mount, openDirectory, openTrusted, readMounts } from "./safe-open.ts";
 
 /** A home by its path, and whose it is. */
 export interface Home {

@@ -3,7 +3,7 @@
 import { closeSync, lstatSync, openSync, readdirSync, readFileSync, type Stats } from "node:fs";
 import { setImmediate as breathe } from "node:timers/promises";
 import { replaceUnprintable } from "../shared/text/text.ts";
-import { at, atBytes, errorCode, openDirectory, parseMounts } from "./walk.ts";
+import { at, atBytes, errorCode, openDirectory, parseMounts } from "./safe-open.ts";
 
 export interface LeftProgram {
   readonly path: string;

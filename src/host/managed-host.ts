@@ -16,8 +16,8 @@ import {
 import { shutAccount, takeKey, tryAll } from "./closing.ts";
 import { applyInOrder, completeTable } from "./execute/executor.ts";
 import { foreignKeys } from "./foreign-keys.ts";
+import { foreign, type HostParts, hasMark, otherFiles, presenceOf, requireWhole, textOf } from "./host-context.ts";
 import { narrowKeys } from "./narrowing.ts";
-import { foreign, type HostParts, hasMark, otherFiles, presenceOf, requireWhole, textOf } from "./parts.ts";
 import {
   type Change,
   EXAMPLE,

@@ -5,9 +5,9 @@ import { publicMessage } from "../shared/errors.ts";
 import type { PasswdEntry } from "./account.ts";
 import { endEverything, makeReachable, sentencesOf, tryAll, unique } from "./closing.ts";
 import { attempt, type Failure } from "./execute/executor.ts";
+import { type HostParts, otherFiles, requireOurs, strangeHome, textOf } from "./host-context.ts";
 import { readAuthorizedKeys } from "./key-file/authorized-keys.ts";
 import { type KeyFile, keyFileOf } from "./key-file/key-path.ts";
-import { type HostParts, otherFiles, requireOurs, strangeHome, textOf } from "./parts.ts";
 import { planKeys, planRetireKeys } from "./plan/plan.ts";
 
 /** Whether any of the account's keys may not be used from everywhere. */

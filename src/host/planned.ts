@@ -3,7 +3,7 @@
 import type { Host } from "../protocol/host.ts";
 import { type LogFields, silentLog } from "../shared/log.ts";
 import { createDryRunExecutor } from "./execute/dry-run.ts";
-import type { HostParts } from "./parts.ts";
+import type { HostParts } from "./host-context.ts";
 
 /** The lines that a dry run of `work` logs, each once; `open` makes a host of these parts. Changes nothing. */
 export async function plannedBy(

@@ -6,11 +6,11 @@ import { publicMessage } from "../shared/errors.ts";
 import { type AccountTable, isMarked, type PasswdEntry, presenceIn, requireRef } from "./account.ts";
 import { closingOf, endSessions, sentencesOf, shut, tryAll, unique } from "./closing.ts";
 import { completeTable, type Failure } from "./execute/executor.ts";
+import { type HostParts, strangeHome, textOf } from "./host-context.ts";
 import { usableKeys } from "./key-file/authorized-keys.ts";
 import { holdsOtherKeys } from "./key-file/effective-keys.ts";
 import { type KeyFile, keyFileOf, otherKeyFilesOf } from "./key-file/key-path.ts";
 import { endFromOutside, hasNetworks } from "./narrowing.ts";
-import { type HostParts, strangeHome, textOf } from "./parts.ts";
 import {
   type Change,
   EXAMPLE,
@@ -24,8 +24,8 @@ import {
   wantedShadow,
 } from "./plan/plan.ts";
 import { type ListedProcess, listedOf } from "./processes/processes.ts";
+import { createRoots, type Ground, mountsWithin } from "./safe-open.ts";
 import { keysUnread, unreadable } from "./unread.ts";
-import { createRoots, type Ground, mountsWithin } from "./walk.ts";
 
 const ACCOUNTS_A_TURN = 200;
 

@@ -5,7 +5,7 @@ import { type PasswdEntry, requireRef } from "./account.ts";
 import { closingOf, endEverything, type Shutting, sentencesOf, shut, tryAll, unique } from "./closing.ts";
 import { attempt, type Failure } from "./execute/executor.ts";
 import { foreignKeys } from "./foreign-keys.ts";
-import { foreign, type HostParts, presenceOf, requireOurs, strangeHome } from "./parts.ts";
+import { foreign, type HostParts, presenceOf, requireOurs, strangeHome } from "./host-context.ts";
 import { expectedOwner, planBeforeRemoval, planEmptyTrash, planEndProcesses, planRemoveEntry } from "./plan/plan.ts";
 import { listedOf } from "./processes/processes.ts";
 

@@ -7,7 +7,7 @@ import type { Log } from "../shared/log.ts";
 import { faultPoint } from "../shared/work/fault-point.ts";
 import { type CommandResult, findCommand, runCommand } from "./execute/command.ts";
 import { clearDirectoryFlags } from "./key-file/take.ts";
-import { at, errorCode, mountsWithin, openDirectory, openTrusted, ownUid, readMounts } from "./walk.ts";
+import { at, errorCode, mountsWithin, openDirectory, openTrusted, ownUid, readMounts } from "./safe-open.ts";
 
 /** Beside the homes, so that moving there is a rename; root's alone, so that nobody can interfere with the deletion. */
 export const TRASH = ".uam-trash";

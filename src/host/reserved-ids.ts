@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { SWEEP_UID, SWEEP_UIDS } from "../shared/system/kernel.ts";
 import { overlap, type UidRange } from "../shared/system/uids.ts";
-import { errorCode } from "./walk.ts";
+import { errorCode } from "./safe-open.ts";
 
 /** Numbers that somebody else gives out. */
 export interface ReservedIds extends UidRange {

@@ -5,7 +5,7 @@ import type { AccountRef, Stray } from "../protocol/host.ts";
 import { replaceUnprintable } from "../shared/text/text.ts";
 import { type AccountTable, isOurs, readAccounts, uidsIn } from "./account.ts";
 import { attempt } from "./execute/executor.ts";
-import type { HostParts } from "./parts.ts";
+import type { HostParts } from "./host-context.ts";
 import { type ListedProcess, listedOf, programOf, usedUids } from "./processes/processes.ts";
 
 /** As in account.ts: below are the system's. */

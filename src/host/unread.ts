@@ -1,7 +1,7 @@
 /** Findings about the host's sshd while reconciling: that it cannot be read, or that it cannot read a key. */
 
 import type { Account, Drift } from "../protocol/host.ts";
-import { type HostParts, isUnread } from "./parts.ts";
+import { type HostParts, isUnread } from "./host-context.ts";
 import { type ListedProcess, sentenceOfUnread } from "./processes/processes.ts";
 import type { ReadKeyFiles } from "./sshd/sshd.ts";
 

@@ -12,7 +12,7 @@ import { openTurn, shutForGood } from "../../src/agent/turn.ts";
 import { readAccounts } from "../../src/host/account.ts";
 import { createHost } from "../../src/host/create-host.ts";
 import { processesOf, readProcesses } from "../../src/host/processes/processes.ts";
-import { mountsWithin, readMounts } from "../../src/host/walk.ts";
+import { mountsWithin, readMounts } from "../../src/host/safe-open.ts";
 import type { AccountState } from "../../src/protocol/fleet.ts";
 import type { HostKey } from "../../src/protocol/host.ts";
 import { bunRuntime } from "../../src/runtime/bun.ts";

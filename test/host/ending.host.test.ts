@@ -16,7 +16,7 @@ import { join } from "node:path";
 import { directEnder } from "../../src/host/execute/direct.ts";
 import { endProcesses } from "../../src/host/processes/ending.ts";
 import { isAbout, readPids, readProcess } from "../../src/host/processes/processes.ts";
-import { readMounts } from "../../src/host/walk.ts";
+import { readMounts } from "../../src/host/safe-open.ts";
 import type { Closing } from "../../src/protocol/host.ts";
 import { bunRuntime } from "../../src/runtime/bun.ts";
 import { openLibc } from "../../src/runtime/bun-kernel.ts";

@@ -3,7 +3,7 @@
 import { spawnSync } from "node:child_process";
 import { linkSync, unlinkSync, writeFileSync } from "node:fs";
 import { readAccounts } from "../../src/host/account.ts";
-import { errorCode } from "../../src/host/walk.ts";
+import { errorCode } from "../../src/host/safe-open.ts";
 import { hostAccountOf } from "../../src/shared/text/account-name.ts";
 import { HANG } from "./hang.ts";
 

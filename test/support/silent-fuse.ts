@@ -1,7 +1,7 @@
 /** A FUSE mount whose server never answers, such as an account's owner can have in their home. */
 
 import { spawn, spawnSync } from "node:child_process";
-import { mountsWithin, readMounts } from "../../src/host/walk.ts";
+import { mountsWithin, readMounts } from "../../src/host/safe-open.ts";
 import { HANG } from "./hang.ts";
 
 /** Does the work while it is mounted as the uid's own; does nothing if there is no FUSE. */

@@ -6,7 +6,7 @@ import { chmodSync, existsSync, mkdtempSync, renameSync, rmSync, writeFileSync }
 import { join } from "node:path";
 import { readAccounts } from "../../src/host/account.ts";
 import { processesOf, readProcesses } from "../../src/host/processes/processes.ts";
-import { mountsWithin, readMounts } from "../../src/host/walk.ts";
+import { mountsWithin, readMounts } from "../../src/host/safe-open.ts";
 import { renderSudoers } from "../../src/install/sudoers.ts";
 import type { Account } from "../../src/protocol/host.ts";
 import { bunRuntime } from "../../src/runtime/bun.ts";

@@ -67,7 +67,7 @@ export function isGiven({ variables }: CliEnvironment, name: string): boolean {
 export async function loadConfigOnHost(environment: CliEnvironment): Promise<Config> {
   const { readConfig } = await import("../../config/config.ts");
   const { AUDIT_KEY_FILE } = await import("../../domain/audit/key.ts");
-  const { checkNeeds, checkSecrecy, sentenceOf } = await import("../../doctor/surroundings.ts");
+  const { checkNeeds, checkSecrecy, sentenceOf } = await import("../../doctor/preflight.ts");
   const lacks = (values: Partial<Config>): readonly string[] => {
     const { dataDir } = values;
     const own =

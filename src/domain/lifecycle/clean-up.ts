@@ -11,7 +11,7 @@ import { purgeCaptchas } from "../auth/codes/captchas.ts";
 import { purgeCodes } from "../auth/codes/otp.ts";
 import { purgeTickets } from "../auth/codes/tickets.ts";
 import { purgeSessions } from "../auth/sessions/sessions.ts";
-import { purgeLogins } from "../auth/sso/begun.ts";
+import { purgeLogins } from "../auth/sso/login-requests.ts";
 import { purgeLogouts } from "../auth/sso/logout.ts";
 import { purgeTokens } from "../auth/tokens/tokens.ts";
 import { purgeDeliveries } from "../events/deliveries.ts";

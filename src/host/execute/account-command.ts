@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { UamError } from "../../shared/errors.ts";
 import { readProcess } from "../processes/processes.ts";
-import { errorCode } from "../walk.ts";
+import { errorCode } from "../safe-open.ts";
 import { type CommandResult, runCommand } from "./command.ts";
 
 const LOCKS = ["/etc/passwd.lock", "/etc/shadow.lock", "/etc/group.lock", "/etc/gshadow.lock"] as const;

@@ -29,7 +29,7 @@ import { endSession } from "../processes/session-end.ts";
 import { endUnprovenSessions } from "../processes/sessions.ts";
 import { listConnections } from "../processes/ssh-sessions.ts";
 import { emptyTrash, makeTrash, requireEmpty, setAsideAnyhow, TRASH } from "../remove-home.ts";
-import { at, errorCode, openDirectory, openTrusted, readMounts } from "../walk.ts";
+import { at, errorCode, openDirectory, openTrusted, readMounts } from "../safe-open.ts";
 import { runAccountCommand } from "./account-command.ts";
 import { createMutex, runCommand } from "./command.ts";
 import {

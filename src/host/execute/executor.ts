@@ -10,7 +10,7 @@ import type { KeyFileText } from "../key-file/key-file-text.ts";
 import type { KeyFile } from "../key-file/key-path.ts";
 import type { Change } from "../plan/plan.ts";
 import type { ListedProcess } from "../processes/processes.ts";
-import type { Ground, Mount } from "../walk.ts";
+import type { Ground, Mount } from "../safe-open.ts";
 
 /** A connection of sshd's for an account: a login, or one that is still logging in. */
 export interface Connection extends SshSession {

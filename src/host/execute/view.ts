@@ -8,7 +8,7 @@ import { look } from "../key-file/key-file-check.ts";
 import { readKeyFile } from "../key-file/key-file-text.ts";
 import { readProcesses } from "../processes/processes.ts";
 import { trashOf } from "../remove-home.ts";
-import { errorCode, readMounts } from "../walk.ts";
+import { errorCode, readMounts } from "../safe-open.ts";
 import type { HostView } from "./executor.ts";
 
 /** The state that this process can see without root's help. */

@@ -5,7 +5,7 @@ import type { Log } from "../../shared/log.ts";
 import { isSystemdHost } from "../../shared/system/systemd.ts";
 import type { Change, SystemdSubject } from "../plan/plan.ts";
 import { mayHaveGroup } from "../processes/cgroup.ts";
-import { errorCode } from "../walk.ts";
+import { errorCode } from "../safe-open.ts";
 
 /** How a command ended. */
 interface Ended {

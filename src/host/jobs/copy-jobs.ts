@@ -2,7 +2,7 @@
 
 import type { AccountRef, JobsGone } from "../../protocol/host.ts";
 import { attempt } from "../execute/executor.ts";
-import type { HostParts } from "../parts.ts";
+import type { HostParts } from "../host-context.ts";
 
 /** Copies the account's jobs; undefined if there are none. Never throws: a failed copy does not keep access from being taken away. */
 export async function copyJobs(

@@ -8,8 +8,8 @@ import { isPrintable } from "../../shared/text/text.ts";
 import { DAY, systemClock } from "../../shared/time/clock.ts";
 import { clampTimestamp, formatTimestamp } from "../../shared/time/timestamp.ts";
 import { splitHome } from "../plan/plan.ts";
+import { at, errorCode, openDirectory, openTrusted, ownUid } from "../safe-open.ts";
 import { KEPT_JOBS_DIRECTORY } from "../settings.ts";
-import { at, errorCode, openDirectory, openTrusted, ownUid } from "../walk.ts";
 import { type Job, type Jobs, readJobs } from "./spool.ts";
 
 /** For how long a copy is there. */

@@ -14,8 +14,8 @@ import {
 import { setImmediate as breathe } from "node:timers/promises";
 import type { AccountRef } from "../../protocol/host.ts";
 import { splitHome } from "../plan/plan.ts";
+import { at, errorCode, openDirectory, openTrusted } from "../safe-open.ts";
 import { JOBS_ASIDE } from "../settings.ts";
-import { at, errorCode, openDirectory, openTrusted } from "../walk.ts";
 
 /** The directories, as planNoJobs() has them. The output of at(1)'s jobs, in atspool, does not count as a job. */
 export interface Spools {

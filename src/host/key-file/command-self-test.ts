@@ -30,7 +30,7 @@ import {
   trashPath,
   viewCommand,
 } from "../execute/sudo-commands.ts";
-import { ownUid } from "../walk.ts";
+import { ownUid } from "../safe-open.ts";
 import { keyFileOf } from "./key-path.ts";
 import { parseViews, withInput } from "./sudo-key-file.ts";
 

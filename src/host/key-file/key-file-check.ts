@@ -3,7 +3,7 @@
 import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, realpathSync, type Stats } from "node:fs";
 import { UamError } from "../../shared/errors.ts";
 import { octal } from "../../shared/text/octal.ts";
-import { at, errorCode, type Ground, type Mount, mountsWithin, openDirectory, openTrusted } from "../walk.ts";
+import { at, errorCode, type Ground, type Mount, mountsWithin, openDirectory, openTrusted } from "../safe-open.ts";
 import type { KeyFile } from "./key-path.ts";
 
 const TEMPORARY = /^\.uam\.[0-9a-f]{32}$/;

@@ -2,7 +2,7 @@
 
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from "node:fs";
 import { publicMessage, UamError } from "../../shared/errors.ts";
-import { at, errorCode, type Ground, openDirectory, openTrusted } from "../walk.ts";
+import { at, errorCode, type Ground, openDirectory, openTrusted } from "../safe-open.ts";
 import { keep, requireNoMount } from "./key-file-check.ts";
 import type { KeyFile } from "./key-path.ts";
 

@@ -17,7 +17,7 @@ import {
 } from "node:fs";
 import { UamError } from "../../shared/errors.ts";
 import { faultPoint } from "../../shared/work/fault-point.ts";
-import { at, errorCode, type Mount, openDirectory, openTrusted, ownUid } from "../walk.ts";
+import { at, errorCode, type Mount, openDirectory, openTrusted, ownUid } from "../safe-open.ts";
 import { isShut, keep, leftovers, look, RACES, refused, requireNoMount } from "./key-file-check.ts";
 import type { KeyFile } from "./key-path.ts";
 import { shrinkInPlace, writeAll } from "./shrink.ts";

@@ -11,7 +11,7 @@ import {
   unlinkSync,
   writeSync,
 } from "node:fs";
-import { at, errorCode, type Mount, openDirectory, openTrusted } from "../walk.ts";
+import { at, errorCode, type Mount, openDirectory, openTrusted } from "../safe-open.ts";
 import { keep, requireNoMount } from "./key-file-check.ts";
 import type { KeyFile } from "./key-path.ts";
 

@@ -18,7 +18,7 @@ import {
 } from "../execute/sudo-commands.ts";
 import { runSudo } from "../execute/sudo-run.ts";
 import { isServed } from "../fuse-mounts.ts";
-import { errorCode, type Mount, openTrusted } from "../walk.ts";
+import { errorCode, type Mount, openTrusted } from "../safe-open.ts";
 import { requireNoMount } from "./key-file-check.ts";
 import { type KeyFileText, MAX_KEY_FILE } from "./key-file-text.ts";
 import type { KeyFile } from "./key-path.ts";

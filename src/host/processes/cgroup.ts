@@ -1,7 +1,7 @@
 /** Control groups of processes. */
 
 import { existsSync, writeFileSync } from "node:fs";
-import { errorCode } from "../walk.ts";
+import { errorCode } from "../safe-open.ts";
 
 /** Where version 2 of control groups is mounted, alone or beside version 1 (systemd's hybrid hierarchy). */
 const CGROUPS = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"] as const;

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AccountRef } from "../../protocol/host.ts";
 import { UamError } from "../../shared/errors.ts";
-import { errorCode } from "../walk.ts";
+import { errorCode } from "../safe-open.ts";
 import { type ListedProcess, listedOf, readProcesses } from "./processes.ts";
 
 /** Milliseconds until we give up on processes that keep coming; reconciliation then continues. */

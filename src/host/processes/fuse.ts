@@ -1,7 +1,7 @@
 /** Connections of file systems in user space (FUSE), whose servers can prevent a process that uses them from ever ending. */
 
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { errorCode } from "../walk.ts";
+import { errorCode } from "../safe-open.ts";
 import type { ListedProcess } from "./processes.ts";
 
 const CONNECTIONS = "/sys/fs/fuse/connections";

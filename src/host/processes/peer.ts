@@ -1,7 +1,7 @@
 /** Where the other end of a process's connection is, as the kernel has it. */
 
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
-import { errorCode } from "../walk.ts";
+import { errorCode } from "../safe-open.ts";
 
 /**
  * The address of the other end of each process's TCP connection; "" for one that has none, or is gone. Each network's table is read

@@ -3,7 +3,7 @@
 import { closeSync, openSync, readdirSync, readlinkSync, readSync } from "node:fs";
 import { setImmediate as breathe } from "node:timers/promises";
 import type { Kernel } from "../../shared/system/kernel.ts";
-import { errorCode } from "../walk.ts";
+import { errorCode } from "../safe-open.ts";
 import { peersOf } from "./peer.ts";
 import { readTitle, type TitleSays } from "./sshd-title.ts";
 

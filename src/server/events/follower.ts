@@ -12,7 +12,7 @@ import { createBell } from "../../shared/work/notifier.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { holdJobLock } from "../../store/job-lock.ts";
 import type { WebhookRow } from "../../store/schema-events.ts";
-import { type LaneParts, runLane } from "./lane.ts";
+import { type LaneParts, runLane } from "./delivery-worker.ts";
 import { createLedger } from "./ledger.ts";
 import { createPace, pause } from "./pace.ts";
 import type { Sender } from "./sender.ts";

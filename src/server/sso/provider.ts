@@ -9,8 +9,8 @@ import {
   jwtVerify,
 } from "jose";
 import * as oidc from "openid-client";
-import { LOGIN_TTL } from "../../domain/auth/sso/begun.ts";
 import { claimAt } from "../../domain/auth/sso/claims.ts";
+import { LOGIN_TTL } from "../../domain/auth/sso/login-requests.ts";
 import type {
   Claims,
   LoginSecrets,

@@ -22,7 +22,7 @@ import { retireKeyFile, writeKeyFile } from "../../../src/host/key-file/key-file
 import { keyFileDifference } from "../../../src/host/key-file/key-file-check.ts";
 import { shrinkOrEmpty } from "../../../src/host/key-file/shrink.ts";
 import { takeFromKeyFile, takeOtherKeyFile } from "../../../src/host/key-file/take.ts";
-import type { Mount } from "../../../src/host/walk.ts";
+import type { Mount } from "../../../src/host/safe-open.ts";
 import { SHORT_HANG } from "../../support/hang.ts";
 import {
   ACCOUNT_GID,
@@ -558,7 +558,7 @@ describe.if(isRoot)("full disks and mounts", () => {
   });
 
   test("writeKeyFile() refuses a .ssh that is a mount, from the kernel's own list and without it", async () => {
-    const { readMounts } = await import("../../../src/host/walk.ts");
+    const { readMounts } = await import("../../../src/host/safe-open.ts");
     ownDirectory(lab.ssh);
     if (!mountTmpfs(lab.ssh, "size=64k")) return;
     try {
@@ -573,7 +573,7 @@ describe.if(isRoot)("full disks and mounts", () => {
   });
 
   test("writeKeyFile() refuses a victim's directory that is bound over .ssh", async () => {
-    const { readMounts } = await import("../../../src/host/walk.ts");
+    const { readMounts } = await import("../../../src/host/safe-open.ts");
     ownDirectory(lab.ssh);
     if (spawnSync("mount", ["--bind", lab.victim, lab.ssh]).status !== 0) return;
     const before = lab.outside();

@@ -25,9 +25,9 @@ import {
 } from "../../../src/host/plan/plan.ts";
 import type { JournalEntry } from "../../../src/host/processes/journal.ts";
 import { descendantsOf, provenConnections } from "../../../src/host/processes/sessions.ts";
+import { mountsWithin, parseMounts } from "../../../src/host/safe-open.ts";
 import { requireLayout } from "../../../src/host/settings.ts";
 import { parseVersion } from "../../../src/host/sshd/sshd.ts";
-import { mountsWithin, parseMounts } from "../../../src/host/walk.ts";
 import { testAccount, testSettings } from "../../support/host-account.ts";
 
 const settings = testSettings({ groups: ["sftponly"] });

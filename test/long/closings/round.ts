@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { processesOf, readProcesses } from "../../../src/host/processes/processes.ts";
-import { mountsWithin, readMounts } from "../../../src/host/walk.ts";
+import { mountsWithin, readMounts } from "../../../src/host/safe-open.ts";
 import { type Answer, CLOSINGS, type Closing, type Subject } from "./closings.ts";
 import { type Armed, armFailure } from "./failures.ts";
 import type { Lane } from "./lane.ts";

@@ -2,7 +2,7 @@
 
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { mountsWithin, readMounts } from "../../../src/host/walk.ts";
+import { mountsWithin, readMounts } from "../../../src/host/safe-open.ts";
 import { mountFuseControl } from "../../support/holding-fuse.ts";
 import { startSshd } from "../../support/sshd.ts";
 import { type Ground, type Lane, type LaneKind, makeLane } from "./lane.ts";

@@ -3,7 +3,7 @@
 import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { errorCode } from "../../../src/host/walk.ts";
+import { errorCode } from "../../../src/host/safe-open.ts";
 import { type Service, type ServiceAnswer, startProgram, startService } from "../../support/service.ts";
 
 export const PASSWORD = "seven lanterns over cold water";

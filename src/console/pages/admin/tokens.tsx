@@ -18,7 +18,7 @@ import { useDialog } from "../../ui/use-dialog.ts";
 import { Loaded, useApi } from "../../use-api.tsx";
 import { Done, useDone } from "./done.tsx";
 import { useRole } from "./for-role.tsx";
-import { useMade } from "./made.tsx";
+import { useMade } from "./one-time-secret.tsx";
 import { MadeToken } from "./tokens/made-token.tsx";
 import { MakeToken } from "./tokens/make-token.tsx";
 import { RevokeToken, type Token } from "./tokens/revoke-token.tsx";

@@ -17,7 +17,7 @@ import { useDialog } from "../../ui/use-dialog.ts";
 import { Loaded, useApi } from "../../use-api.tsx";
 import { Done, useDone } from "./done.tsx";
 import { forRole, ReadOnly, useRole } from "./for-role.tsx";
-import { useMade } from "./made.tsx";
+import { useMade } from "./one-time-secret.tsx";
 import { ChangeWebhook } from "./webhooks/change-webhook.tsx";
 import { DeleteWebhook } from "./webhooks/delete-webhook.tsx";
 import { Deliveries } from "./webhooks/deliveries.tsx";

@@ -14,7 +14,7 @@ import { Time } from "../../ui/time.tsx";
 import { Loaded, useApi } from "../../use-api.tsx";
 import { Done } from "../admin/done.tsx";
 import { forRole, ReadOnly, useRole } from "../admin/for-role.tsx";
-import { useMade } from "../admin/made.tsx";
+import { useMade } from "../admin/one-time-secret.tsx";
 import { AddHost, type MadeLine } from "./add-host.tsx";
 import { Filters } from "./filters.tsx";
 import { HostStatus, LeaseEnd } from "./host-state.tsx";

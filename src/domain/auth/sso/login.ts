@@ -14,8 +14,8 @@ import { lockAdmins, requireOtherOwner } from "../administrators/admin-rows.ts";
 import { takeBackWhatLetsIn } from "../administrators/left-behind.ts";
 import { findAdmin } from "../find-administrator.ts";
 import { endSessionsOf, hashToken, type NewSession, openSession } from "../sessions/sessions.ts";
-import { type Begun, takeLogin } from "./begun.ts";
 import { emailOf, nameOf, roleOf } from "./claims.ts";
+import { type Begun, takeLogin } from "./login-requests.ts";
 import type { ProvenPerson, SsoProvider } from "./provider.ts";
 
 /** The parameters and the cookie that the browser brought back from the provider. */

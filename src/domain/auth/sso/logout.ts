@@ -8,8 +8,8 @@ import { sessions } from "../../../store/schema-auth.ts";
 import { ssoLogouts, ssoSessions } from "../../../store/schema-sso.ts";
 import { audited } from "../../operation/audited.ts";
 import type { Context, Services } from "../../operation/context.ts";
-import { LOGIN_TTL } from "./begun.ts";
 import { lockSingleSignOn } from "./login.ts";
+import { LOGIN_TTL } from "./login-requests.ts";
 import type { ProviderLogout, SsoProvider } from "./provider.ts";
 
 /**

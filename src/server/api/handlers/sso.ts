@@ -4,8 +4,8 @@
  */
 
 import type { sso } from "../../../contract/sso.ts";
-import { beginLogin, newSecret } from "../../../domain/auth/sso/begun.ts";
 import { finishLogin } from "../../../domain/auth/sso/login.ts";
+import { beginLogin, newSecret } from "../../../domain/auth/sso/login-requests.ts";
 import { endProviderSessions } from "../../../domain/auth/sso/logout.ts";
 import type { ProviderLogout, SsoProvider } from "../../../domain/auth/sso/provider.ts";
 import type { Context } from "../../../domain/operation/context.ts";

@@ -1,6 +1,6 @@
 /** The cookie that binds a login by single sign-on to the browser that began it. */
 
-import { LOGIN_TTL } from "../../../domain/auth/sso/begun.ts";
+import { LOGIN_TTL } from "../../../domain/auth/sso/login-requests.ts";
 import { SECOND } from "../../../shared/time/clock.ts";
 
 /** Not Strict, as the session's is: the provider's answer is another site's link. No other host can set it (`__Host-`). */

@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { openTrusted, readMounts } from "../../src/host/walk.ts";
+import { openTrusted, readMounts } from "../../src/host/safe-open.ts";
 import { describeOnHost } from "../support/host-account.ts";
 
 const base = mkdtempSync("/var/tmp/uam-walk-");
@@ -40,7 +40,7 @@ test("openTrusted() refuses what is no directory, is missing, or is open to othe
 describeOnHost("readMounts()", () => {
   test("readMounts() lists all of them, however many, as they are by then", () => {
     const script = `
-      import { readMounts } from "${join(import.meta.dir, "../../src/host/walk.ts")}";
+      import { readMounts } from "${join(import.meta.dir, "../../src/host/safe-open.ts")}";
       const mine = () => readMounts().filter(({ path }) => path.startsWith("${base}/mounts/")).map(({ path }) => path);
       const run = (...argv) => Bun.spawnSync(argv).exitCode;
       for (let each = 0; each < 200; each++) {
