@@ -4,7 +4,7 @@ import type { Account, AccountRef, Closing, JobsGone, KeyTaken } from "../protoc
 import { publicMessage } from "../shared/errors.ts";
 import type { PasswdEntry } from "./account.ts";
 import { applyAll, attempt, completeTable, type Failure } from "./execute/executor.ts";
-import { type HostParts, hasMark, otherFiles, requireOurs, strangeHome, textOf } from "./host-context.ts";
+import { type HostContext, hasMark, otherFiles, requireOurs, strangeHome, textOf } from "./host-context.ts";
 import { copyJobs } from "./jobs/copy-jobs.ts";
 import { type DeadKeys, deadKeyIn } from "./key-file/effective-keys.ts";
 import { type KeyFile, keyFileOf } from "./key-file/key-path.ts";
@@ -21,8 +21,8 @@ import {
 import type { Mount } from "./safe-open.ts";
 
 /** Shuts the account; see `Host.shutAccount`. Throws only `conflict`, before anything is touched. */
-export async function shutAccount(parts: HostParts, account: AccountRef): Promise<Closing> {
-  return closingOf(await shut(parts, requireOurs(parts, account)));
+export async function shutAccount(context: HostContext, account: AccountRef): Promise<Closing> {
+  return closingOf(await shut(context, requireOurs(context, account)));
 }
 
 /** The results of shutting an account, and the outstanding work, grouped by subject. */
@@ -41,26 +41,26 @@ export function closingOf({ refused, date, running, keys, scheduled, home }: Shu
 }
 
 /** Shuts the account that has this entry. */
-export async function shut(parts: HostParts, owner: PasswdEntry): Promise<Shutting> {
-  const { settings, log } = parts;
+export async function shut(context: HostContext, owner: PasswdEntry): Promise<Shutting> {
+  const { settings, log } = context;
   const strange = strangeHome(owner);
-  const files = await filesOf(parts, owner);
+  const files = await filesOf(context, owner);
   const plan = planShut(settings, owner, files.others);
   const clear = strange === undefined ? plan.clear : plan.clear.filter((change) => !isInHome(change));
-  let refusing = await tryAll(parts, plan.refuse);
-  await makeReachable(parts, owner);
-  await tryAll(parts, plan.first);
-  await copyJobs(parts, owner);
-  let clearing = await tryAll(parts, clear);
+  let refusing = await tryAll(context, plan.refuse);
+  await makeReachable(context, owner);
+  await tryAll(context, plan.first);
+  await copyJobs(context, owner);
+  let clearing = await tryAll(context, clear);
   // The account's own processes may have caused the failure, for example by using up all processes.
-  if (refusing.length > 0) refusing = await tryAll(parts, plan.refuse);
-  if (clearing.length > 0) clearing = await tryAll(parts, changesOf(clearing));
-  const running = sentencesOf(await tryAll(parts, plan.end));
+  if (refusing.length > 0) refusing = await tryAll(context, plan.refuse);
+  if (clearing.length > 0) clearing = await tryAll(context, changesOf(clearing));
+  const running = sentencesOf(await tryAll(context, plan.end));
 
-  const dated = await isDated(parts, owner, refusing);
+  const dated = await isDated(context, owner, refusing);
   const left =
     strange === undefined
-      ? await keysLeft(parts, files, { dead: { kind: "all" }, mounts: parts.executor.view.mounts() })
+      ? await keysLeft(context, files, { dead: { kind: "all" }, mounts: context.executor.view.mounts() })
       : { own: [strange], outside: [] };
   // An administrator's file does not prevent shutting the account: the expiry date refuses those keys too.
   for (const sentence of left.outside) log.error(`security: ${sentence}`, { account: owner.name });
@@ -77,25 +77,25 @@ export async function shut(parts: HostParts, owner: PasswdEntry): Promise<Shutti
 }
 
 /** Takes one key away; see `Host.takeKey`. Throws only `conflict`, before anything is touched. */
-export async function takeKey(parts: HostParts, account: Account, fingerprint: string): Promise<KeyTaken> {
-  const owner = requireOurs(parts, account);
+export async function takeKey(context: HostContext, account: Account, fingerprint: string): Promise<KeyTaken> {
+  const owner = requireOurs(context, account);
   const strange = strangeHome(owner);
   if (strange !== undefined) return { rewritten: false, problem: strange };
   let text: string;
-  const files = await filesOf(parts, owner);
+  const files = await filesOf(context, owner);
   try {
-    text = textOf(parts, account);
+    text = textOf(context, account);
   } catch (error) {
     return { rewritten: false, problem: publicMessage(error) };
   }
   const rewriting: Rewriting = { owner, files, text, dead: { kind: "key", fingerprint } };
-  const first = await rewrite(parts, rewriting);
+  const first = await rewrite(context, rewriting);
   const [problem] = first.alive;
   if (problem !== undefined) return { rewritten: false, problem };
-  if (parts.settings.revokeEnds === "none") return { rewritten: true, owed: [...first.owed, ...files.unread] };
-  const ended = await endSessions(parts, account, fingerprint);
+  if (context.settings.revokeEnds === "none") return { rewritten: true, owed: [...first.owed, ...files.unread] };
+  const ended = await endSessions(context, account, fingerprint);
   // A process that was ended may have put the key back just before.
-  const second = await rewrite(parts, rewriting, { isAgain: true });
+  const second = await rewrite(context, rewriting, { isAgain: true });
   const owed = unique([...second.alive, ...sentencesOf(ended.failures), ...second.owed, ...files.unread]);
   return { rewritten: true, owed, ...(ended.jobs && { jobs: ended.jobs }) };
 }
@@ -107,9 +107,9 @@ type Ended = { readonly failures: readonly Failure[]; readonly jobs: JobsGone | 
  * Ends the sessions that no key of the account, other than the one with the fingerprint, is proven to have opened; or, if
  * that cannot be established, everything of the account. Scheduled jobs go either way: none says whose key planted it.
  */
-export async function endSessions(parts: HostParts, account: Account, fingerprint?: string): Promise<Ended> {
-  const { settings, executor, log } = parts;
-  if (settings.revokeEnds === "account") return await endEverything(parts, account);
+export async function endSessions(context: HostContext, account: Account, fingerprint?: string): Promise<Ended> {
+  const { settings, executor, log } = context;
+  if (settings.revokeEnds === "account") return await endEverything(context, account);
   const endUnproven = async (): Promise<boolean> => {
     let spared = false;
     // If that is impossible, everything ends.
@@ -118,24 +118,24 @@ export async function endSessions(parts: HostParts, account: Account, fingerprin
     }, log);
     return spared;
   };
-  if (!(await endUnproven())) return await endEverything(parts, account);
-  const first = await removeJobs(parts, account);
+  if (!(await endUnproven())) return await endEverything(context, account);
+  const first = await removeJobs(context, account);
   // A job started just before may itself have scheduled one.
-  const second = (await endUnproven()) ? await removeJobs(parts, account) : await endEverything(parts, account);
+  const second = (await endUnproven()) ? await removeJobs(context, account) : await endEverything(context, account);
   return { ...second, jobs: first.jobs ?? second.jobs };
 }
 
 /** Everything that runs as the account, its scheduled jobs, and what those started meanwhile. */
-export async function endEverything(parts: HostParts, account: AccountRef): Promise<Ended> {
-  const ending = await tryAll(parts, planEndProcesses(account, true));
-  const { failures, jobs } = await removeJobs(parts, account);
-  const left = ending.length > 0 ? ending : await tryAll(parts, planEndProcesses(account));
+export async function endEverything(context: HostContext, account: AccountRef): Promise<Ended> {
+  const ending = await tryAll(context, planEndProcesses(account, true));
+  const { failures, jobs } = await removeJobs(context, account);
+  const left = ending.length > 0 ? ending : await tryAll(context, planEndProcesses(account));
   return { failures: [...left, ...failures], jobs };
 }
 
-async function removeJobs(parts: HostParts, account: AccountRef): Promise<Ended> {
-  const jobs = await copyJobs(parts, account);
-  return { failures: await tryAll(parts, planNoJobs(account)), jobs };
+async function removeJobs(context: HostContext, account: AccountRef): Promise<Ended> {
+  const jobs = await copyJobs(context, account);
+  return { failures: await tryAll(context, planNoJobs(account)), jobs };
 }
 
 /** Our file, the others that sshd reads, and whether sshd could tell. */
@@ -147,9 +147,9 @@ interface Files {
   readonly unread: readonly string[];
 }
 
-async function filesOf(parts: HostParts, owner: PasswdEntry): Promise<Files> {
-  const { files, problem } = await otherFiles(parts, owner);
-  const ours = keyFileOf(parts.settings.authorizedKeysFile, owner);
+async function filesOf(context: HostContext, owner: PasswdEntry): Promise<Files> {
+  const { files, problem } = await otherFiles(context, owner);
+  const ours = keyFileOf(context.settings.authorizedKeysFile, owner);
   const unread = problem === undefined ? [] : [problem];
   return { ours, others: files ?? [], known: files !== undefined && problem === undefined, unread };
 }
@@ -166,20 +166,20 @@ interface Rewriting {
  * `isAgain` to be as it should, is not written if it is.
  */
 async function rewrite(
-  parts: HostParts,
+  context: HostContext,
   { owner, files, text, dead }: Rewriting,
   { isAgain = false } = {},
 ): Promise<{ readonly alive: readonly string[]; readonly owed: readonly string[] }> {
-  const { view } = parts.executor;
-  await makeReachable(parts, owner);
-  const look = (mounts: readonly Mount[]) => lookAt(parts, files.ours, { text, mounts });
+  const { view } = context.executor;
+  await makeReachable(context, owner);
+  const look = (mounts: readonly Mount[]) => lookAt(context, files.ours, { text, mounts });
   const before = isAgain ? await look(view.mounts()) : undefined;
-  const writing = before?.isExact ? [] : planKeys(parts.settings, owner, text, "take");
-  const failures = await tryAll(parts, [...writing, ...planRetireKeys(files.others)]);
+  const writing = before?.isExact ? [] : planKeys(context.settings, owner, text, "take");
+  const failures = await tryAll(context, [...writing, ...planRetireKeys(files.others)]);
   const mounts = view.mounts();
   const found = before?.isExact ? before : await look(mounts);
   // A file that is exactly as it should be holds no dead key, so one look is enough.
-  const left = await keysLeft(parts, files, { dead, mounts, isExact: found.isExact });
+  const left = await keysLeft(context, files, { dead, mounts, isExact: found.isExact });
   const alive = [...left.own, ...left.outside];
   // The reason why a file of the account still has the key says more than the fact that it does.
   if (left.own.length > 0)
@@ -198,7 +198,7 @@ interface Found {
 }
 
 async function lookAt(
-  { executor, log }: HostParts,
+  { executor, log }: HostContext,
   file: KeyFile,
   { text, mounts }: { readonly text: string; readonly mounts: readonly Mount[] },
 ): Promise<Found> {
@@ -218,7 +218,7 @@ interface LookingFor {
 
 /** Sentences about the files that sshd reads and that may hold a dead key: the account's own, and the administrator's. */
 async function keysLeft(
-  { executor }: HostParts,
+  { executor }: HostContext,
   { ours, others }: Files,
   { dead, mounts, isExact = false }: LookingFor,
 ): Promise<{ readonly own: readonly string[]; readonly outside: readonly string[] }> {
@@ -235,7 +235,7 @@ async function keysLeft(
 }
 
 /** By the shadow entry; if that cannot be read, by whether the command succeeded. */
-async function isDated({ executor }: HostParts, owner: PasswdEntry, failures: readonly Failure[]): Promise<boolean> {
+async function isDated({ executor }: HostContext, owner: PasswdEntry, failures: readonly Failure[]): Promise<boolean> {
   try {
     const { view } = executor;
     const entry = (await completeTable(view, view.accounts([owner]), [owner.name])).shadow?.get(owner.name);
@@ -250,17 +250,17 @@ async function isDated({ executor }: HostParts, owner: PasswdEntry, failures: re
  * In sudo mode a key file can be changed only while the account is in our group: one that somebody took out is put back first. In direct
  * mode that is left to reconciling, which says so.
  */
-export async function makeReachable(parts: HostParts, owner: PasswdEntry): Promise<void> {
-  if (parts.settings.mode !== "sudo" || hasMark(parts, owner)) return;
-  parts.log.warn("security: an account was no longer in our group; it is put back, to take access away", {
+export async function makeReachable(context: HostContext, owner: PasswdEntry): Promise<void> {
+  if (context.settings.mode !== "sudo" || hasMark(context, owner)) return;
+  context.log.warn("security: an account was no longer in our group; it is put back, to take access away", {
     account: owner.name,
-    group: parts.settings.markerGroup,
+    group: context.settings.markerGroup,
   });
-  await tryAll(parts, planMark(parts.settings, owner));
+  await tryAll(context, planMark(context.settings, owner));
 }
 
 /** Failures of changes that are not needed to take access away are logged, not returned. */
-export async function tryAll({ executor, log }: HostParts, changes: readonly Change[]): Promise<readonly Failure[]> {
+export async function tryAll({ executor, log }: HostContext, changes: readonly Change[]): Promise<readonly Failure[]> {
   const failures = await applyAll(executor, changes, log);
   for (const { change, sentence } of failures)
     log.warn(`Continuing without a step that failed on the host: ${sentence}`, { step: change.kind });

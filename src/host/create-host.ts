@@ -12,7 +12,7 @@ import { attempt } from "./execute/executor.ts";
 import { createSudoExecutor } from "./execute/sudo.ts";
 import { checkSudo } from "./execute/sudo-check.ts";
 import { runSudo } from "./execute/sudo-run.ts";
-import type { HostParts } from "./host-context.ts";
+import type { HostContext } from "./host-context.ts";
 import { testFileCommands } from "./key-file/command-self-test.ts";
 import { createManagedHost } from "./managed-host.ts";
 import { EXAMPLE, trashBases } from "./plan/plan.ts";
@@ -61,7 +61,7 @@ export async function createHost(given: HostSettings, log: Log, machine: Machine
 }
 
 /** The settings read from sshd, which answers only root. */
-function askSshd(tools: HostSettings["tools"], run?: typeof runCommand): Pick<HostParts, "patterns" | "hostKeys"> {
+function askSshd(tools: HostSettings["tools"], run?: typeof runCommand): Pick<HostContext, "patterns" | "hostKeys"> {
   return { patterns: createKeyFilePatterns(tools, run), hostKeys: createHostKeys(tools, run) };
 }
 
@@ -69,13 +69,13 @@ function askSshd(tools: HostSettings["tools"], run?: typeof runCommand): Pick<Ho
  * Prepares what taking access away needs, because later there may be no disk space or process left for it: the trash, and
  * sshd's answer on which files it reads.
  */
-async function prepared(parts: HostParts): Promise<Host> {
-  const { settings, executor, log, patterns } = parts;
+async function prepared(context: HostContext): Promise<Host> {
+  const { settings, executor, log, patterns } = context;
   for (const base of trashBases(settings)) {
     if (!executor.view.exists(base)) continue;
     const problem = await attempt(() => executor.apply({ kind: "make-trash", base }), log);
     if (problem !== undefined) log.warn(`The trash for what is deleted cannot be created: ${problem}`);
   }
   await patterns.of(EXAMPLE.name);
-  return createManagedHost(parts);
+  return createManagedHost(context);
 }

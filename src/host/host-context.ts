@@ -12,7 +12,7 @@ import { splitHome } from "./plan/plan.ts";
 import type { HostSettings } from "./settings.ts";
 import type { KeyFilePatterns } from "./sshd/sshd.ts";
 
-export interface HostParts {
+export interface HostContext {
   readonly settings: HostSettings;
   readonly executor: Executor;
   readonly expiry: ExpiryFormat;
@@ -24,7 +24,7 @@ export interface HostParts {
 }
 
 /** The wanted content of the account's file; throws `internal` for a stored key that is damaged. */
-export function textOf({ expiry, patterns }: HostParts, account: Account): string {
+export function textOf({ expiry, patterns }: HostContext, account: Account): string {
   if (!account.open) return "";
   const readable = account.keys.filter((key) => !isUnread(patterns, key));
   return renderAuthorizedKeys(readable, account.expireAt, expiry);
@@ -43,19 +43,19 @@ export interface OtherFiles {
   readonly problem: string | undefined;
 }
 
-export async function otherFiles(parts: HostParts, owner: PasswdEntry): Promise<OtherFiles> {
-  const { patterns, problem, isStrange } = await parts.patterns.of(owner.name);
-  const ours = keyFileOf(parts.settings.authorizedKeysFile, owner);
+export async function otherFiles(context: HostContext, owner: PasswdEntry): Promise<OtherFiles> {
+  const { patterns, problem, isStrange } = await context.patterns.of(owner.name);
+  const ours = keyFileOf(context.settings.authorizedKeysFile, owner);
   return { files: patterns && otherKeyFilesOf(patterns, ours), problem: isStrange ? problem : undefined };
 }
 
-export function presenceOf({ executor }: HostParts, account: AccountRef): AccountPresence {
+export function presenceOf({ executor }: HostContext, account: AccountRef): AccountPresence {
   requireRef(account);
   return presenceIn(executor.view.accounts([account]), account);
 }
 
 /** The account's entry, whatever groups it is in; throws `conflict` if the account is missing or foreign. */
-export function requireOurs({ executor }: HostParts, account: AccountRef): PasswdEntry {
+export function requireOurs({ executor }: HostContext, account: AccountRef): PasswdEntry {
   requireRef(account);
   const table = executor.view.accounts([account]);
   const presence = presenceIn(table, account);
@@ -68,10 +68,10 @@ export function requireOurs({ executor }: HostParts, account: AccountRef): Passw
 }
 
 /** The same for what gives access: to be out of our group, and a home that is not the account's own, is a `conflict`, too. */
-export function requireWhole(parts: HostParts, account: AccountRef): PasswdEntry {
-  const owner = requireOurs(parts, account);
-  if (!hasMark(parts, account)) {
-    const group = parts.settings.markerGroup;
+export function requireWhole(context: HostContext, account: AccountRef): PasswdEntry {
+  const owner = requireOurs(context, account);
+  if (!hasMark(context, account)) {
+    const group = context.settings.markerGroup;
     const sentence = `The account ${account.name} is no longer in the group ${group}: reconciling puts it back`;
     throw new UamError("conflict", sentence, { reason: "account.group" });
   }
@@ -86,7 +86,7 @@ export function strangeHome({ name, home }: PasswdEntry): string | undefined {
 }
 
 /** Whether the account is in the group that marks it as ours. */
-export function hasMark({ settings, executor }: HostParts, account: AccountRef): boolean {
+export function hasMark({ settings, executor }: HostContext, account: AccountRef): boolean {
   return isMarked(executor.view.accounts([account]), account, settings.markerGroup);
 }
 

@@ -16,7 +16,7 @@ import {
 import { shutAccount, takeKey, tryAll } from "./closing.ts";
 import { applyInOrder, completeTable } from "./execute/executor.ts";
 import { foreignKeys } from "./foreign-keys.ts";
-import { foreign, type HostParts, hasMark, otherFiles, presenceOf, requireWhole, textOf } from "./host-context.ts";
+import { foreign, type HostContext, hasMark, otherFiles, presenceOf, requireWhole, textOf } from "./host-context.ts";
 import { narrowKeys } from "./narrowing.ts";
 import {
   type Change,
@@ -40,89 +40,90 @@ import { removeAccount } from "./removal.ts";
 import { endStrays, orphanUids } from "./strays.ts";
 
 /** A host whose changes an executor carries out. Every method first checks, each time again, that the account is ours. */
-export function createManagedHost(parts: HostParts): Host {
-  const { settings, executor } = parts;
+export function createManagedHost(context: HostContext): Host {
+  const { settings, executor } = context;
   const isDry = settings.mode === "dry-run";
   return nameRefusals({
     mode: settings.mode,
-    presence: async (account) => presenceOf(parts, account),
-    lacking: (account) => lacking(parts, account),
-    foreignKeys: async (account) => (isDry ? [] : await foreignKeys(parts, account)),
+    presence: async (account) => presenceOf(context, account),
+    lacking: (account) => lacking(context, account),
+    foreignKeys: async (account) => (isDry ? [] : await foreignKeys(context, account)),
     findAccount: async (name) => findIn(readAccounts(), name, settings.markerGroup),
-    nameTaken: async (name) => !isDry && (await nameTaken(parts, name)),
-    uidTaken: async (uid) => !isDry && (await uidTaken(parts, uid)),
+    nameTaken: async (name) => !isDry && (await nameTaken(context, name)),
+    uidTaken: async (uid) => !isDry && (await uidTaken(context, uid)),
     highestUid: async (first, last) => {
       const uids = isDry ? [] : [...readAccounts().namesByUid.keys()].filter((uid) => uid >= first && uid <= last);
       return uids.length === 0 ? undefined : Math.max(...uids);
     },
-    createAccount: (account) => createAccount(parts, account),
+    createAccount: (account) => createAccount(context, account),
     writeKeys: async (account) => {
-      await applyInOrder(executor, await keyChanges(parts, account, requireWhole(parts, account)));
+      await applyInOrder(executor, await keyChanges(context, account, requireWhole(context, account)));
     },
     openAccount: async (account) => {
-      const owner = requireWhole(parts, account);
-      const keys = await keyChanges(parts, account, owner);
+      const owner = requireWhole(context, account);
+      const keys = await keyChanges(context, account, owner);
       await applyInOrder(executor, planOpen(account, keys, planOpenHome(settings, owner)));
     },
-    shutAccount: (account) => shutAccount(parts, account),
-    takeKey: (account, fingerprint) => takeKey(parts, account, fingerprint),
-    narrowKeys: (account) => narrowKeys(parts, account),
-    removeAccount: (account) => removeAccount(parts, account),
-    reconcile: (accounts, checkOnly) => reconcileAccounts(parts, accounts, checkOnly),
+    shutAccount: (account) => shutAccount(context, account),
+    takeKey: (account, fingerprint) => takeKey(context, account, fingerprint),
+    narrowKeys: (account) => narrowKeys(context, account),
+    removeAccount: (account) => removeAccount(context, account),
+    reconcile: (accounts, checkOnly) => reconcileAccounts(context, accounts, checkOnly),
     orphanUids: async () => (isDry ? [] : await orphanUids()),
-    endStrays: async (uids, checkOnly) => await endStrays(parts, uids, checkOnly),
+    endStrays: async (uids, checkOnly) => await endStrays(context, uids, checkOnly),
     forgetJobs: () => executor.jobs.forget(),
     // An account that is not ours has no session that concerns us.
     sessions: async (account) => {
-      const connections = isPresent(parts, account) ? await executor.sessions.list(account) : [];
+      const connections = isPresent(context, account) ? await executor.sessions.list(account) : [];
       return connections.filter(({ isLoggedIn }) => isLoggedIn).map(({ isLoggedIn: _, ...session }) => session);
     },
-    endSession: async (account, id) => (isPresent(parts, account) ? await executor.sessions.end(account, id) : "gone"),
+    endSession: async (account, id) =>
+      isPresent(context, account) ? await executor.sessions.end(account, id) : "gone",
     logins: (from) => executor.sessions.logins(from),
-    planned: (work) => plannedBy(parts, createManagedHost, work),
+    planned: (work) => plannedBy(context, createManagedHost, work),
     keyRefusal: async (key) => {
       if (isDry) return undefined;
-      await parts.patterns.of(EXAMPLE.name);
-      return parts.patterns.refusal(key);
+      await context.patterns.of(EXAMPLE.name);
+      return context.patterns.refusal(key);
     },
-    hostKeys: parts.hostKeys,
+    hostKeys: context.hostKeys,
   });
 }
 
-function isPresent(parts: HostParts, account: AccountRef): boolean {
-  return presenceOf(parts, account) === "present";
+function isPresent(context: HostContext, account: AccountRef): boolean {
+  return presenceOf(context, account) === "present";
 }
 
-async function lacking(parts: HostParts, account: AccountRef): Promise<Lacking | undefined> {
-  if (parts.settings.mode === "dry-run" || !isPresent(parts, account)) return undefined;
-  const { view } = parts.executor;
+async function lacking(context: HostContext, account: AccountRef): Promise<Lacking | undefined> {
+  if (context.settings.mode === "dry-run" || !isPresent(context, account)) return undefined;
+  const { view } = context.executor;
   const table = await completeTable(view, view.accounts([account]), [account.name]);
-  if (isHalfCreated(table, account, homeOf(parts.settings, account.name))) return "rest";
-  return hasMark(parts, account) ? undefined : "group";
+  if (isHalfCreated(table, account, homeOf(context.settings, account.name))) return "rest";
+  return hasMark(context, account) ? undefined : "group";
 }
 
 /** Our file is written, and other files that sshd would read are moved away. */
-async function keyChanges(parts: HostParts, account: Account, owner: PasswdEntry): Promise<readonly Change[]> {
-  const others = (await otherFiles(parts, owner)).files ?? [];
-  return [...planKeys(parts.settings, owner, textOf(parts, account)), ...planRetireKeys(others)];
+async function keyChanges(context: HostContext, account: Account, owner: PasswdEntry): Promise<readonly Change[]> {
+  const others = (await otherFiles(context, owner)).files ?? [];
+  return [...planKeys(context.settings, owner, textOf(context, account)), ...planRetireKeys(others)];
 }
 
-async function nameTaken({ settings, executor }: HostParts, name: string): Promise<boolean> {
+async function nameTaken({ settings, executor }: HostContext, name: string): Promise<boolean> {
   const table = readAccounts();
   if (table.passwd.has(name) || table.groups.has(name) || executor.view.exists(homeOf(settings, name))) return true;
   return (await knownToNameService("passwd", name)) || (await knownToNameService("group", name));
 }
 
 /** The account's group gets the same number. */
-async function uidTaken({ executor: { view } }: HostParts, uid: number): Promise<boolean> {
+async function uidTaken({ executor: { view } }: HostContext, uid: number): Promise<boolean> {
   const table = readAccounts();
   if (table.namesByUid.has(uid) || table.groups.values().some(({ gid }) => gid === uid)) return true;
   return (await view.uidKnown(uid)) || (await view.gidKnown(uid));
 }
 
 /** Creates the account, or first removes what a crash left of an earlier attempt for the same name and uid. */
-async function createAccount(parts: HostParts, account: Account): Promise<void> {
-  const { settings, executor, log } = parts;
+async function createAccount(context: HostContext, account: Account): Promise<void> {
+  const { settings, executor, log } = context;
   const { view } = executor;
   requireRef(account);
   // A dry run knows only the accounts in question, and this one does not exist yet.
@@ -141,9 +142,9 @@ async function createAccount(parts: HostParts, account: Account): Promise<void> 
     if (!table.groups.has(settings.markerGroup)) await applyInOrder(executor, planMarkerGroup(settings));
     await applyInOrder(executor, planCreate(settings, account));
   }
-  const owner = requireWhole(parts, account);
+  const owner = requireWhole(context, account);
   // Leftovers of earlier accounts do not prevent the creation.
-  await tryAll(parts, planEmptyTrash(settings, owner));
+  await tryAll(context, planEmptyTrash(settings, owner));
   const opening = planOpen({ ...account, open: true }, planKeys(settings, owner, ""), planOpenHome(settings, owner));
   await applyInOrder(executor, opening);
   const made = await completeTable(view, view.accounts([account]), [account.name]);

@@ -5,7 +5,7 @@ import { publicMessage } from "../shared/errors.ts";
 import type { PasswdEntry } from "./account.ts";
 import { endEverything, makeReachable, sentencesOf, tryAll, unique } from "./closing.ts";
 import { attempt, type Failure } from "./execute/executor.ts";
-import { type HostParts, otherFiles, requireOurs, strangeHome, textOf } from "./host-context.ts";
+import { type HostContext, otherFiles, requireOurs, strangeHome, textOf } from "./host-context.ts";
 import { readAuthorizedKeys } from "./key-file/authorized-keys.ts";
 import { type KeyFile, keyFileOf } from "./key-file/key-path.ts";
 import { planKeys, planRetireKeys } from "./plan/plan.ts";
@@ -16,50 +16,50 @@ export function hasNetworks({ keys }: Account): boolean {
 }
 
 /** See `Host.narrowKeys`. Throws only `conflict`, before anything is touched. */
-export async function narrowKeys(parts: HostParts, account: Account): Promise<readonly string[]> {
-  const owner = requireOurs(parts, account);
+export async function narrowKeys(context: HostContext, account: Account): Promise<readonly string[]> {
+  const owner = requireOurs(context, account);
   const strange = strangeHome(owner);
-  const first = strange === undefined ? await rewrite(parts, account, owner) : [strange];
-  const sessions = sentencesOf(await endFromOutside(parts, account));
-  if (strange !== undefined || parts.settings.revokeEnds === "none") return [...first, ...sessions];
+  const first = strange === undefined ? await rewrite(context, account, owner) : [strange];
+  const sessions = sentencesOf(await endFromOutside(context, account));
+  if (strange !== undefined || context.settings.revokeEnds === "none") return [...first, ...sessions];
   // The processes just ended may have changed the file before they ended.
-  return unique([...(await rewrite(parts, account, owner)), ...sessions]);
+  return unique([...(await rewrite(context, account, owner)), ...sessions]);
 }
 
 /**
  * Ends the sessions from outside the keys' networks, unless a revocation ends none; if that cannot be done, everything of the
  * account. Returns what failed.
  */
-export async function endFromOutside(parts: HostParts, account: Account): Promise<readonly Failure[]> {
-  const { settings, executor, log } = parts;
+export async function endFromOutside(context: HostContext, account: Account): Promise<readonly Failure[]> {
+  const { settings, executor, log } = context;
   if (settings.revokeEnds === "none") return [];
   let isDone = false;
   // If they cannot be looked at, or one cannot be ended, everything ends.
   await attempt(async () => {
     isDone = await executor.endOutside(account);
   }, log);
-  return isDone ? [] : (await endEverything(parts, account)).failures;
+  return isDone ? [] : (await endEverything(context, account)).failures;
 }
 
 /** Sentences about files that may let keys in from more places than they should. */
-async function rewrite(parts: HostParts, account: Account, owner: PasswdEntry): Promise<readonly string[]> {
-  const { settings, executor, log } = parts;
-  await makeReachable(parts, owner);
+async function rewrite(context: HostContext, account: Account, owner: PasswdEntry): Promise<readonly string[]> {
+  const { settings, executor, log } = context;
+  await makeReachable(context, owner);
   const ours = keyFileOf(settings.authorizedKeysFile, owner);
-  const { files: others = [], problem } = await otherFiles(parts, owner);
+  const { files: others = [], problem } = await otherFiles(context, owner);
   let text: string;
   try {
-    text = textOf(parts, account);
+    text = textOf(context, account);
   } catch (error) {
     return [publicMessage(error)];
   }
-  const failures = await tryAll(parts, [...planKeys(settings, owner, text, "take"), ...planRetireKeys(others)]);
+  const failures = await tryAll(context, [...planKeys(settings, owner, text, "take"), ...planRetireKeys(others)]);
   const left: string[] = problem === undefined ? [] : [problem];
   const failed = await attempt(async () => {
     const ground = { mounts: executor.view.mounts() };
     const difference = await executor.view.keyFileDifference(ours, text, ground);
     if (difference !== undefined) left.push(`${ours.path} of ${owner.name} was changed again: ${difference}`);
-    for (const file of others) left.push(...(await copiesIn(parts, file, account)));
+    for (const file of others) left.push(...(await copiesIn(context, file, account)));
   }, log);
   if (failed !== undefined) left.push(failed);
   // The reason why a file could not be written says more than what it has.
@@ -67,7 +67,7 @@ async function rewrite(parts: HostParts, account: Account, owner: PasswdEntry): 
 }
 
 /** A sentence if the file, which sshd also reads, has a key that may not be used from everywhere, or may have one. */
-async function copiesIn({ executor }: HostParts, file: KeyFile, account: Account): Promise<readonly string[]> {
+async function copiesIn({ executor }: HostContext, file: KeyFile, account: Account): Promise<readonly string[]> {
   const { view } = executor;
   const { text, problem } = await view.keyFileText(file, { mounts: view.mounts() });
   if (problem !== undefined) return [`sshd reads keys of ${account.name} from ${file.path}, which ${problem}`];

@@ -3,18 +3,18 @@
 import type { Host } from "../protocol/host.ts";
 import { type LogFields, silentLog } from "../shared/log.ts";
 import { createDryRunExecutor } from "./execute/dry-run.ts";
-import type { HostParts } from "./host-context.ts";
+import type { HostContext } from "./host-context.ts";
 
-/** The lines that a dry run of `work` logs, each once; `open` makes a host of these parts. Changes nothing. */
+/** The lines that a dry run of `work` logs, each once; `open` makes a host of this context. Changes nothing. */
 export async function plannedBy(
-  parts: HostParts,
-  open: (parts: HostParts) => Host,
+  context: HostContext,
+  open: (context: HostContext) => Host,
   work: (host: Host) => Promise<unknown>,
 ): Promise<readonly string[]> {
   const lines = new Set<string>();
   const log = { ...silentLog, info: (message: string, fields?: LogFields) => void lines.add(lineOf(message, fields)) };
-  const settings = { ...parts.settings, mode: "dry-run" } as const;
-  await work(open({ ...parts, settings, log: silentLog, executor: createDryRunExecutor(settings, log) }));
+  const settings = { ...context.settings, mode: "dry-run" } as const;
+  await work(open({ ...context, settings, log: silentLog, executor: createDryRunExecutor(settings, log) }));
   return [...lines];
 }
 

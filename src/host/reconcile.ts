@@ -6,7 +6,7 @@ import { publicMessage } from "../shared/errors.ts";
 import { type AccountTable, isMarked, type PasswdEntry, presenceIn, requireRef } from "./account.ts";
 import { closingOf, endSessions, sentencesOf, shut, tryAll, unique } from "./closing.ts";
 import { completeTable, type Failure } from "./execute/executor.ts";
-import { type HostParts, strangeHome, textOf } from "./host-context.ts";
+import { type HostContext, strangeHome, textOf } from "./host-context.ts";
 import { usableKeys } from "./key-file/authorized-keys.ts";
 import { holdsOtherKeys } from "./key-file/effective-keys.ts";
 import { type KeyFile, keyFileOf, otherKeyFilesOf } from "./key-file/key-path.ts";
@@ -49,14 +49,14 @@ interface Difference {
  * cannot be repaired is reported with the reason and does not hold up the others. Nothing is written if nothing differs.
  */
 export async function reconcileAccounts(
-  parts: HostParts,
+  context: HostContext,
   accounts: readonly Account[],
   checkOnly: boolean,
 ): Promise<readonly Drift[]> {
-  const { patterns } = parts;
-  const { view } = parts.executor;
+  const { patterns } = context;
+  const { view } = context.executor;
   // A single account is looked at again because it may differ.
-  const suspects = accounts.length > 1 ? await parts.executor.suspects?.(accounts) : undefined;
+  const suspects = accounts.length > 1 ? await context.executor.suspects?.(accounts) : undefined;
   const compared = suspects ?? accounts;
   const names = compared.map(({ name }) => name);
   const table = await completeTable(view, view.accounts(compared), names);
@@ -67,23 +67,23 @@ export async function reconcileAccounts(
   const roots = createRoots();
   const processes = view.processes();
   const snapshot = { table, mounts: view.mounts(), roots, processes, keyFiles };
-  const drifts: Drift[] = [...unreadable(parts, asked, processes)];
+  const drifts: Drift[] = [...unreadable(context, asked, processes)];
   try {
     for (const [index, account] of compared.entries()) {
       if (index % ACCOUNTS_A_TURN === ACCOUNTS_A_TURN - 1) {
         roots.close();
         await breathe();
       }
-      drifts.push(...(await reconcileAccount(parts, snapshot, { account, checkOnly })));
+      drifts.push(...(await reconcileAccount(context, snapshot, { account, checkOnly })));
     }
   } finally {
     roots.close();
   }
-  return [...drifts, ...(await reconcileTrash(parts, checkOnly))];
+  return [...drifts, ...(await reconcileTrash(context, checkOnly))];
 }
 
 async function reconcileAccount(
-  parts: HostParts,
+  context: HostContext,
   snapshot: Snapshot,
   { account, checkOnly }: { readonly account: Account; readonly checkOnly: boolean },
 ): Promise<readonly Drift[]> {
@@ -94,14 +94,14 @@ async function reconcileAccount(
     repaired,
   });
   try {
-    const differences = await differencesOf(parts, snapshot, account);
+    const differences = await differencesOf(context, snapshot, account);
     const repairable = differences.filter(({ changes }) => changes !== undefined);
     if (checkOnly || repairable.length === 0) return differences.map((difference) => report(difference, false));
     // The snapshot may be out of date: check again before anything is touched.
-    const table = parts.executor.view.accounts([account]);
+    const table = context.executor.view.accounts([account]);
     const owner = table.passwd.get(account.name);
     if (presenceIn(table, account) !== "present" || owner === undefined) return [];
-    const owed = await (account.open ? repairOpen : repairShut)(parts, { account, owner, differences: repairable });
+    const owed = await (account.open ? repairOpen : repairShut)(context, { account, owner, differences: repairable });
     return [
       ...differences.map((difference) => report(difference, repairable.includes(difference) && owed.length === 0)),
       ...owed.map((problem) => report({ kind: "failed", problem }, false)),
@@ -118,38 +118,42 @@ interface Repair {
 }
 
 /** Sentences about what could not be repaired. The account itself is opened last, and only once its files are correct. */
-async function repairOpen(parts: HostParts, { account, owner, differences }: Repair): Promise<readonly string[]> {
+async function repairOpen(context: HostContext, { account, owner, differences }: Repair): Promise<readonly string[]> {
   const isShadow = ({ kind }: Difference) => kind === "expiry_date";
   const isGroup = ({ kind }: Difference) => kind === "group";
-  const marking = await tryAll(parts, changesOf(differences.filter(isGroup)));
+  const marking = await tryAll(context, changesOf(differences.filter(isGroup)));
   if (marking.length > 0) return unique(sentencesOf(marking));
   const files = changesOf(differences.filter((difference) => !isShadow(difference) && !isGroup(difference)));
-  let failures: readonly Failure[] = await tryAll(parts, files);
+  let failures: readonly Failure[] = await tryAll(context, files);
   if (differences.some(({ kind }) => kind === "key_added")) {
-    const { failures: sessions } = await endSessions(parts, account);
+    const { failures: sessions } = await endSessions(context, account);
     // A process that was ended may have put the key back just before.
-    failures = [...(await tryAll(parts, files)), ...sessions];
+    failures = [...(await tryAll(context, files)), ...sessions];
   }
   // A line without its networks, or a copy of it, may have let somebody in from outside.
-  if (files.length > 0 && hasNetworks(account)) failures = [...failures, ...(await endFromOutside(parts, account))];
+  if (files.length > 0 && hasNetworks(account)) failures = [...failures, ...(await endFromOutside(context, account))];
   if (failures.length > 0) return unique(sentencesOf(failures));
   if (files.length > 0) {
-    const { view } = parts.executor;
-    const file = keyFileOf(parts.settings.authorizedKeysFile, owner);
-    const difference = await view.keyFileDifference(file, textOf(parts, account), { mounts: view.mounts() });
+    const { view } = context.executor;
+    const file = keyFileOf(context.settings.authorizedKeysFile, owner);
+    const difference = await view.keyFileDifference(file, textOf(context, account), { mounts: view.mounts() });
     if (difference !== undefined) return [`${file.path} of ${account.name} was changed again: ${difference}`];
   }
-  return unique(sentencesOf(await tryAll(parts, changesOf(differences.filter(isShadow)))));
+  return unique(sentencesOf(await tryAll(context, changesOf(differences.filter(isShadow)))));
 }
 
-async function repairShut(parts: HostParts, { owner, differences }: Repair): Promise<readonly string[]> {
-  const { owed } = closingOf(await shut(parts, owner));
+async function repairShut(context: HostContext, { owner, differences }: Repair): Promise<readonly string[]> {
+  const { owed } = closingOf(await shut(context, owner));
   const rest = changesOf(differences.filter(({ kind }) => kind === "expiry_date" || kind === "group"));
-  return unique([...owed, ...sentencesOf(await tryAll(parts, rest))]);
+  return unique([...owed, ...sentencesOf(await tryAll(context, rest))]);
 }
 
-async function differencesOf(parts: HostParts, snapshot: Snapshot, account: Account): Promise<readonly Difference[]> {
-  const { settings, executor } = parts;
+async function differencesOf(
+  context: HostContext,
+  snapshot: Snapshot,
+  account: Account,
+): Promise<readonly Difference[]> {
+  const { settings, executor } = context;
   requireRef(account);
   const only = (kind: DriftKind, problem: string): readonly Difference[] => [{ kind, problem, changes: undefined }];
   const presence = presenceIn(snapshot.table, account);
@@ -158,7 +162,7 @@ async function differencesOf(parts: HostParts, snapshot: Snapshot, account: Acco
   if (presence === "foreign" || !owner)
     return only("foreign", "an account with that name or uid exists that is not this service's");
   const differences = [
-    ...groupDifferences(parts, snapshot.table, account),
+    ...groupDifferences(context, snapshot.table, account),
     ...shadowDifferences(snapshot.table, account),
   ];
   if (!account.open && listedOf(snapshot.processes, account.uid).length > 0) {
@@ -167,15 +171,15 @@ async function differencesOf(parts: HostParts, snapshot: Snapshot, account: Acco
   if (strangeHome(owner) !== undefined) {
     return [...differences, ...only("foreign", `the account's home directory is ${owner.home}, which is not its own`)];
   }
-  differences.push(...keysUnread(parts, account));
-  differences.push(...homeDifferences(parts, snapshot, { account, owner }));
+  differences.push(...keysUnread(context, account));
+  differences.push(...homeDifferences(context, snapshot, { account, owner }));
   // In sudo mode its files can be looked at only with the group; once that is put right, the next look finds what else differs.
   if (settings.mode === "sudo" && differences.some(({ kind }) => kind === "group")) return differences;
   const file = keyFileOf(settings.authorizedKeysFile, owner);
   // In the middle of a removal the home is gone already, and no key can be in it.
   if (!account.open && file.inHome && !executor.view.exists(owner.home)) return differences;
-  differences.push(...(await keyFileDifferences(parts, snapshot, { account, file })));
-  return [...differences, ...(await otherKeyFiles(parts, snapshot, { account, file }))];
+  differences.push(...(await keyFileDifferences(context, snapshot, { account, file })));
+  return [...differences, ...(await otherKeyFiles(context, snapshot, { account, file }))];
 }
 
 interface AccountFile {
@@ -184,12 +188,12 @@ interface AccountFile {
 }
 
 async function keyFileDifferences(
-  parts: HostParts,
+  context: HostContext,
   ground: Snapshot,
   { account, file }: AccountFile,
 ): Promise<readonly Difference[]> {
-  const { view } = parts.executor;
-  const text = textOf(parts, account);
+  const { view } = context.executor;
+  const text = textOf(context, account);
   const difference = await view.keyFileDifference(file, text, ground);
   if (difference === undefined) return [];
   const isAdded = account.open && holdsOtherKeys(await view.keyFileText(file, ground), usableKeys(account.keys));
@@ -199,12 +203,12 @@ async function keyFileDifferences(
       kind: isAdded ? "key_added" : "key_file",
       problem: `authorized keys file differs from the stored keys: ${difference}`,
       // If the disk is full, keys that were not added stay, unless the file may let them in from more places than stored.
-      changes: planKeys(parts.settings, file.owner, text, isTaken ? "take" : "give"),
+      changes: planKeys(context.settings, file.owner, text, isTaken ? "take" : "give"),
     },
   ];
 }
 
-function groupDifferences({ settings }: HostParts, table: AccountTable, account: Account): readonly Difference[] {
+function groupDifferences({ settings }: HostContext, table: AccountTable, account: Account): readonly Difference[] {
   const { markerGroup } = settings;
   if (isMarked(table, account, markerGroup)) return [];
   const problem = `the account is no longer in the group ${markerGroup}`;
@@ -212,7 +216,7 @@ function groupDifferences({ settings }: HostParts, table: AccountTable, account:
 }
 
 function homeDifferences(
-  { settings, executor }: HostParts,
+  { settings, executor }: HostContext,
   { mounts }: Snapshot,
   { account: { open }, owner }: Pick<Repair, "account" | "owner">,
 ): readonly Difference[] {
@@ -240,7 +244,7 @@ function shadowDifferences(table: AccountTable, account: Account): readonly Diff
 
 /** Key files other than ours that sshd would read: a revoked key could stay valid in them. */
 async function otherKeyFiles(
-  { executor }: HostParts,
+  { executor }: HostContext,
   ground: Snapshot,
   { account, file: ours }: AccountFile,
 ): Promise<readonly Difference[]> {
@@ -265,8 +269,8 @@ async function otherKeyFiles(
   return differences;
 }
 
-async function reconcileTrash(parts: HostParts, checkOnly: boolean): Promise<readonly Drift[]> {
-  const { settings, executor } = parts;
+async function reconcileTrash(context: HostContext, checkOnly: boolean): Promise<readonly Drift[]> {
+  const { settings, executor } = context;
   const drifts: Drift[] = [];
   const report = (problem: string) => drifts.push({ account: "", kind: "trash", problem, repaired: false });
   for (const base of trashBases(settings)) {
@@ -274,7 +278,7 @@ async function reconcileTrash(parts: HostParts, checkOnly: boolean): Promise<rea
       const left = await executor.view.trash(base);
       if (checkOnly) for (const name of left) report(`${base}/.uam-trash/${name} is waiting to be deleted`);
       if (checkOnly || left.length === 0) continue;
-      const failures = await tryAll(parts, [{ kind: "empty-trash", base }]);
+      const failures = await tryAll(context, [{ kind: "empty-trash", base }]);
       for (const sentence of sentencesOf(failures)) report(sentence);
     } catch (error) {
       report(publicMessage(error));

@@ -5,36 +5,36 @@ import { type PasswdEntry, requireRef } from "./account.ts";
 import { closingOf, endEverything, type Shutting, sentencesOf, shut, tryAll, unique } from "./closing.ts";
 import { attempt, type Failure } from "./execute/executor.ts";
 import { foreignKeys } from "./foreign-keys.ts";
-import { foreign, type HostParts, presenceOf, requireOurs, strangeHome } from "./host-context.ts";
+import { foreign, type HostContext, presenceOf, requireOurs, strangeHome } from "./host-context.ts";
 import { expectedOwner, planBeforeRemoval, planEmptyTrash, planEndProcesses, planRemoveEntry } from "./plan/plan.ts";
 import { listedOf } from "./processes/processes.ts";
 
 const ENTRY_TRIES = 3;
 
 /** Removes the account; see `Host.removeAccount`. Throws only `conflict`, before anything is touched. */
-export async function removeAccount(parts: HostParts, account: AccountRef): Promise<Closing> {
+export async function removeAccount(context: HostContext, account: AccountRef): Promise<Closing> {
   requireRef(account);
-  const presence = presenceOf(parts, account);
-  if (presence === "missing") return await removeLeftovers(parts, account);
-  return await removePresent(parts, requireOurs(parts, account));
+  const presence = presenceOf(context, account);
+  if (presence === "missing") return await removeLeftovers(context, account);
+  return await removePresent(context, requireOurs(context, account));
 }
 
 /** The home is removed before the entry, so that no orphan is left under a uid. */
-async function removePresent(parts: HostParts, owner: PasswdEntry): Promise<Closing> {
-  const shutting = await shut(parts, owner);
+async function removePresent(context: HostContext, owner: PasswdEntry): Promise<Closing> {
+  const shutting = await shut(context, owner);
   const strange = strangeHome(owner);
-  const aside = strange === undefined ? await tryAll(parts, planBeforeRemoval(parts.settings, owner)) : [];
+  const aside = strange === undefined ? await tryAll(context, planBeforeRemoval(context.settings, owner)) : [];
   if (aside.length > 0) return unfinished(shutting, sentencesOf(aside));
-  const entry = await removeEntry(parts, owner);
+  const entry = await removeEntry(context, owner);
   if (entry.length > 0) return unfinished(shutting, entry);
-  const trash = await tryAll(parts, planEmptyTrash(parts.settings, owner));
+  const trash = await tryAll(context, planEmptyTrash(context.settings, owner));
   const left = [...(strange === undefined ? [] : [strange]), ...sentencesOf(trash)];
   return { refused: true, owed: unique([...shutting.running, ...shutting.scheduled, ...left]) };
 }
 
 /** Without an entry the account can no longer log in; its leftovers are removed as the former account's. */
-async function removeLeftovers(parts: HostParts, account: AccountRef): Promise<Closing> {
-  const { settings, executor, log } = parts;
+async function removeLeftovers(context: HostContext, account: AccountRef): Promise<Closing> {
+  const { settings, executor, log } = context;
   let known = false;
   // By now the uid may belong to somebody whom only LDAP or the like knows.
   const unanswered = await attempt(async () => {
@@ -44,24 +44,24 @@ async function removeLeftovers(parts: HostParts, account: AccountRef): Promise<C
   if (known) throw foreign(account);
   const owner = expectedOwner(settings, account);
   const failures = [
-    ...(await endEverything(parts, account)).failures,
-    ...(await tryAll(parts, planBeforeRemoval(settings, owner))),
-    ...(await tryAll(parts, planEmptyTrash(settings, owner))),
+    ...(await endEverything(context, account)).failures,
+    ...(await tryAll(context, planBeforeRemoval(settings, owner))),
+    ...(await tryAll(context, planEmptyTrash(settings, owner))),
   ];
   // sshd may know another account of the name, from elsewhere.
-  const keys = await foreignKeys(parts, account);
+  const keys = await foreignKeys(context, account);
   return { refused: keys.length === 0, owed: unique([...keys, ...sentencesOf(failures)]) };
 }
 
 /** Sentences about why the entry is still there; none once it is gone. */
-async function removeEntry(parts: HostParts, owner: PasswdEntry): Promise<readonly string[]> {
-  const { view } = parts.executor;
+async function removeEntry(context: HostContext, owner: PasswdEntry): Promise<readonly string[]> {
+  const { view } = context.executor;
   let failures: readonly Failure[] = [];
   for (let attempts = 1; attempts <= ENTRY_TRIES; attempts++) {
-    failures = await tryAll(parts, planRemoveEntry(owner));
+    failures = await tryAll(context, planRemoveEntry(owner));
     // userdel refuses while a process runs as the uid; a process that was just ended may have started one.
     if (failures.length === 0 || listedOf(view.processes(), owner.uid).length === 0) break;
-    await tryAll(parts, planEndProcesses(owner));
+    await tryAll(context, planEndProcesses(owner));
   }
   if (failures.length > 0) return sentencesOf(failures);
   const left = view.accounts([]);

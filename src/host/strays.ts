@@ -5,7 +5,7 @@ import type { AccountRef, Stray } from "../protocol/host.ts";
 import { replaceUnprintable } from "../shared/text/text.ts";
 import { type AccountTable, isOurs, readAccounts, uidsIn } from "./account.ts";
 import { attempt } from "./execute/executor.ts";
-import type { HostParts } from "./host-context.ts";
+import type { HostContext } from "./host-context.ts";
 import { type ListedProcess, listedOf, programOf, usedUids } from "./processes/processes.ts";
 
 /** As in account.ts: below are the system's. */
@@ -24,14 +24,14 @@ export async function orphanUids(): Promise<readonly number[]> {
 
 /** See `Host.endStrays`. */
 export async function endStrays(
-  parts: HostParts,
+  context: HostContext,
   uids: readonly number[],
   checkOnly: boolean,
 ): Promise<readonly Stray[]> {
   const strays: Stray[] = [];
   for (const uid of uids) {
-    const stray = await endStray(parts, uid, checkOnly).catch((error: unknown) => {
-      parts.log.error("processes of a uid that no account has could not be looked at", { uid, error });
+    const stray = await endStray(context, uid, checkOnly).catch((error: unknown) => {
+      context.log.error("processes of a uid that no account has could not be looked at", { uid, error });
       return undefined;
     });
     if (stray !== undefined) strays.push(stray);
@@ -39,8 +39,8 @@ export async function endStrays(
   return strays;
 }
 
-async function endStray(parts: HostParts, uid: number, checkOnly: boolean): Promise<Stray | undefined> {
-  const { view } = parts.executor;
+async function endStray(context: HostContext, uid: number, checkOnly: boolean): Promise<Stray | undefined> {
+  const { view } = context.executor;
   const found = listedOf(view.processes(), uid);
   if (found.length === 0) return undefined;
   // Read after the processes: an account that is made in between is not taken for none.
@@ -50,21 +50,21 @@ async function endStray(parts: HostParts, uid: number, checkOnly: boolean): Prom
   if (checkOnly) return { uid, problem, ended: false };
   // No account has such a name, so that no connection of sshd's is meant.
   const former: AccountRef = { name: `#${uid}`, uid };
-  let failed = await end(parts, former);
+  let failed = await end(context, former);
   if (failed !== undefined) {
     // It may fork faster than we look, and only its starter may be allowed to kill it: then everything that its starter runs ends.
-    for (const starter of startersOf(parts, uid)) await end(parts, starter);
-    failed = await end(parts, former);
+    for (const starter of startersOf(context, uid)) await end(context, starter);
+    failed = await end(context, former);
   }
   return failed === undefined ? { uid, problem, ended: true } : { uid, problem: `${problem}. ${failed}`, ended: false };
 }
 
-function end({ executor, log }: HostParts, account: AccountRef): Promise<string | undefined> {
+function end({ executor, log }: HostContext, account: AccountRef): Promise<string | undefined> {
   return attempt(() => executor.apply({ kind: "end-processes", account }), log);
 }
 
 /** The accounts of ours that the uid's processes belong to, too. */
-function startersOf({ executor, settings }: HostParts, uid: number): readonly AccountRef[] {
+function startersOf({ executor, settings }: HostContext, uid: number): readonly AccountRef[] {
   const table = readAccounts();
   const others = new Set(listedOf(executor.view.processes(), uid).flatMap(({ uids }) => uids));
   return [...others].flatMap((other) => {

@@ -1,7 +1,7 @@
 /** Findings about the host's sshd while reconciling: that it cannot be read, or that it cannot read a key. */
 
 import type { Account, Drift } from "../protocol/host.ts";
-import { type HostParts, isUnread } from "./host-context.ts";
+import { type HostContext, isUnread } from "./host-context.ts";
 import { type ListedProcess, sentenceOfUnread } from "./processes/processes.ts";
 import type { ReadKeyFiles } from "./sshd/sshd.ts";
 
@@ -12,7 +12,7 @@ interface UnreadKey extends Pick<Drift, "kind" | "problem"> {
 
 /** Faults that prevent the whole host from being checked. They belong to no account: an administrator has to decide. */
 export function unreadable(
-  { settings }: HostParts,
+  { settings }: HostContext,
   { problem }: ReadKeyFiles,
   processes: readonly ListedProcess[],
 ): readonly Drift[] {
@@ -24,7 +24,7 @@ export function unreadable(
 }
 
 /** Keys that are stored, and that sshd here cannot read: their owner is to know that they open nothing on this host. */
-export function keysUnread({ patterns }: HostParts, { open, keys }: Account): readonly UnreadKey[] {
+export function keysUnread({ patterns }: HostContext, { open, keys }: Account): readonly UnreadKey[] {
   const unread = open ? keys.filter((key) => isUnread(patterns, key)) : [];
   return unread.map(({ type, fingerprint }) => ({
     kind: "key_refused",

@@ -2,11 +2,11 @@
 
 import type { AccountRef, JobsGone } from "../../protocol/host.ts";
 import { attempt } from "../execute/executor.ts";
-import type { HostParts } from "../host-context.ts";
+import type { HostContext } from "../host-context.ts";
 
 /** Copies the account's jobs; undefined if there are none. Never throws: a failed copy does not keep access from being taken away. */
 export async function copyJobs(
-  { executor, log }: Pick<HostParts, "executor" | "log">,
+  { executor, log }: Pick<HostContext, "executor" | "log">,
   { name, uid }: AccountRef,
 ): Promise<JobsGone | undefined> {
   let jobs: JobsGone | undefined;

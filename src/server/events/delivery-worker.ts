@@ -28,7 +28,7 @@ const CHUNK = 50;
 const LONGEST = 2 * SECOND;
 
 /** The dependencies that the lanes share. */
-export interface LaneParts {
+export interface DeliveryParts {
   readonly services: Pick<Services, "clock" | "log" | "seal">;
   readonly send: SendMessage;
   readonly ledger: Ledger;
@@ -42,7 +42,7 @@ export interface LaneParts {
 }
 
 /** Delivers to the webhook until the signal says stop, or it is switched off. Throws what the database throws. */
-export async function runLane(parts: LaneParts, webhook: WebhookRow, signal: AbortSignal): Promise<void> {
+export async function deliverTo(parts: DeliveryParts, webhook: WebhookRow, signal: AbortSignal): Promise<void> {
   const { services, bell, tail, ledger } = parts;
   const wants = actionsOf(webhook);
   let progress: Progress = webhook;
@@ -87,7 +87,7 @@ interface Batch {
 
 /** Up to a chunk of deliveries, and no more after one that failed. */
 async function deliverSome(
-  { services, send, pace }: LaneParts,
+  { services, send, pace }: DeliveryParts,
   { webhook, wants, progress: before, records }: Batch,
   signal: AbortSignal,
 ): Promise<{ readonly attempts: readonly Attempt[]; readonly after: Progress }> {

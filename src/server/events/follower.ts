@@ -12,7 +12,7 @@ import { createBell } from "../../shared/work/notifier.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { holdJobLock } from "../../store/job-lock.ts";
 import type { WebhookRow } from "../../store/schema-events.ts";
-import { type LaneParts, runLane } from "./delivery-worker.ts";
+import { type DeliveryParts, deliverTo } from "./delivery-worker.ts";
 import { createLedger } from "./ledger.ts";
 import { createPace, pause } from "./pace.ts";
 import type { Sender } from "./sender.ts";
@@ -89,7 +89,7 @@ async function follow(
   });
   const ledger = createLedger({ db, log: services.log, pace }, signal);
   const giveUp = (progress: Progress) => switchOff(services, progress);
-  const shared: LaneParts = { services, send: sender.send, ledger, tail, pace, bell, giveUp, held };
+  const shared: DeliveryParts = { services, send: sender.send, ledger, tail, pace, bell, giveUp, held };
   const streaming = stream === undefined ? undefined : runStream({ services, db, pace, bell }, stream, signal);
   try {
     await superviseLanes(services, db, shared, signal);
@@ -106,11 +106,16 @@ interface Lane {
 }
 
 /** Has one lane for each webhook that is on, as it is stored now. */
-async function superviseLanes(services: Services, db: Database, parts: LaneParts, signal: AbortSignal): Promise<void> {
+async function superviseLanes(
+  services: Services,
+  db: Database,
+  parts: DeliveryParts,
+  signal: AbortSignal,
+): Promise<void> {
   const lanes = new Map<number, Lane>();
   function begin(webhook: WebhookRow): void {
     const stopping = new AbortController();
-    const done = runLane(parts, webhook, AbortSignal.any([signal, stopping.signal]))
+    const done = deliverTo(parts, webhook, AbortSignal.any([signal, stopping.signal]))
       // Such as a database that is away: the next look begins it again, where it is stored to have got to.
       .catch((error: unknown) => services.log.error("a webhook's lane failed", { webhook: webhook.id, error }))
       .then(() => {

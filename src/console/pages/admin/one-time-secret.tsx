@@ -5,7 +5,7 @@ import { useState } from "preact/hooks";
 import { announce } from "../../ui/announce.tsx";
 
 /** It stays by itself until it is put away, so that nothing else that is done takes it away before it is stored. */
-export interface Made {
+export interface OneTimeSecret {
   /** For `Done`. */
   readonly what: { readonly content: ComponentChildren } | undefined;
   show(content: ComponentChildren): void;
@@ -14,8 +14,8 @@ export interface Made {
 }
 
 /** `closed` is said once it is put away. */
-export function useMade(closed: string): Made {
-  const [what, setWhat] = useState<Made["what"]>();
+export function useOneTimeSecret(closed: string): OneTimeSecret {
+  const [what, setWhat] = useState<OneTimeSecret["what"]>();
   return {
     what,
     show: (content) => setWhat({ content }),

@@ -18,7 +18,7 @@ import { useDialog } from "../../ui/use-dialog.ts";
 import { Loaded, useApi } from "../../use-api.tsx";
 import { Done, useDone } from "./done.tsx";
 import { useRole } from "./for-role.tsx";
-import { useMade } from "./one-time-secret.tsx";
+import { useOneTimeSecret } from "./one-time-secret.tsx";
 import { MadeToken } from "./tokens/made-token.tsx";
 import { MakeToken } from "./tokens/make-token.tsx";
 import { RevokeToken, type Token } from "./tokens/revoke-token.tsx";
@@ -30,7 +30,7 @@ type Open = { readonly what: "make" } | { readonly what: "revoke"; readonly toke
 export const Tokens = signedIn("admin", () => {
   const done = useDone();
   const { open, start, props: dialog } = useDialog<Open>(done.tell);
-  const made = useMade(texts.made.closed);
+  const made = useOneTimeSecret(texts.made.closed);
   return (
     <Page
       title={texts.title}

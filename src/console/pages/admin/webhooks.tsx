@@ -17,7 +17,7 @@ import { useDialog } from "../../ui/use-dialog.ts";
 import { Loaded, useApi } from "../../use-api.tsx";
 import { Done, useDone } from "./done.tsx";
 import { forRole, ReadOnly, useRole } from "./for-role.tsx";
-import { useMade } from "./one-time-secret.tsx";
+import { useOneTimeSecret } from "./one-time-secret.tsx";
 import { ChangeWebhook } from "./webhooks/change-webhook.tsx";
 import { DeleteWebhook } from "./webhooks/delete-webhook.tsx";
 import { Deliveries } from "./webhooks/deliveries.tsx";
@@ -39,7 +39,7 @@ export const Webhooks = signedIn(
     const isOwner = mayChange(useRole(), "webhooks");
     const done = useDone();
     const { open, start: show, props: dialog } = useDialog<Open>(done.tell);
-    const made = useMade(texts.made.closed);
+    const made = useOneTimeSecret(texts.made.closed);
     const start = (next: Open) => {
       done.clear();
       show(next);

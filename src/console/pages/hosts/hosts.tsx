@@ -14,7 +14,7 @@ import { Time } from "../../ui/time.tsx";
 import { Loaded, useApi } from "../../use-api.tsx";
 import { Done } from "../admin/done.tsx";
 import { forRole, ReadOnly, useRole } from "../admin/for-role.tsx";
-import { useMade } from "../admin/one-time-secret.tsx";
+import { useOneTimeSecret } from "../admin/one-time-secret.tsx";
 import { AddHost, type MadeLine } from "./add-host.tsx";
 import { Filters } from "./filters.tsx";
 import { HostStatus, LeaseEnd } from "./host-state.tsx";
@@ -34,7 +34,7 @@ function HostsPage() {
   const isOwner = mayChange(useRole(), "hosts");
   const [isAdding, setAdding] = useState(false);
   const [line, setLine] = useState<MadeLine>();
-  const made = useMade(texts.line.closed);
+  const made = useOneTimeSecret(texts.line.closed);
   function show(line: MadeLine) {
     setLine(line);
     made.show(<JoinLine made={line} onClose={made.hide} />);

@@ -14,7 +14,7 @@ import type { LoginSecrets, SsoProvider } from "./provider.ts";
 export const LOGIN_TTL = 10 * MINUTE;
 
 /** The state of the browser that begins a login, and the page it wants. */
-export interface Beginning {
+export interface LoginRequest {
   /** The page that the login is to lead to. */
   readonly next: string;
   /** The secret that the browser keeps as a cookie. */
@@ -24,7 +24,7 @@ export interface Beginning {
 }
 
 /** A login that came back. */
-export interface Begun extends LoginSecrets {
+export interface ReturnedLogin extends LoginSecrets {
   readonly next: string;
   readonly replacesHash: Uint8Array | null;
 }
@@ -32,7 +32,7 @@ export interface Begun extends LoginSecrets {
 /**
  * Notes a login and returns the provider's address to go on at. Throws `internal` while the provider is away, which is recorded.
  */
-export function beginLogin(context: Context, provider: SsoProvider, beginning: Beginning): Promise<string> {
+export function beginLogin(context: Context, provider: SsoProvider, beginning: LoginRequest): Promise<string> {
   const secrets = { state: newSecret(), nonce: newSecret(), verifier: newSecret() };
   const { next, browser, replaces } = beginning;
   return audited(
@@ -62,7 +62,7 @@ export function beginLogin(context: Context, provider: SsoProvider, beginning: B
  * Takes the login with that state, which is then used up even if it fails. Throws `unauthorized` if there is none, it came too late, or
  * another browser began it.
  */
-export async function takeLogin(context: Context, state: string, browser: string | undefined): Promise<Begun> {
+export async function takeLogin(context: Context, state: string, browser: string | undefined): Promise<ReturnedLogin> {
   if (browser === undefined) throw notBegun();
   const [row] = await context.autocommit
     .delete(ssoLogins)

@@ -15,7 +15,7 @@ import { takeBackWhatLetsIn } from "../administrators/left-behind.ts";
 import { findAdmin } from "../find-administrator.ts";
 import { endSessionsOf, hashToken, type NewSession, openSession } from "../sessions/sessions.ts";
 import { emailOf, nameOf, roleOf } from "./claims.ts";
-import { type Begun, takeLogin } from "./login-requests.ts";
+import { type ReturnedLogin, takeLogin } from "./login-requests.ts";
 import type { ProvenPerson, SsoProvider } from "./provider.ts";
 
 /** The parameters and the cookie that the browser brought back from the provider. */
@@ -184,7 +184,7 @@ async function freeName(tx: Transaction, wanted: string): Promise<string> {
 
 interface Opening {
   readonly admin: AdminRow;
-  readonly begun: Begun;
+  readonly begun: ReturnedLogin;
   readonly person: ProvenPerson;
   readonly issuer: string;
   readonly brought: BroughtBack;
