@@ -1,4 +1,4 @@
-/** One webhook's deliveries, in the order of the log; each webhook has a lane of its own, so that none waits for another. */
+/** Delivers to one webhook, in the order of the log. Each webhook has its own worker, so that none waits for another. */
 
 import { whileKept } from "../../domain/events/delivering.ts";
 import { type Message, messageOf, type SendMessage } from "../../domain/events/message.ts";
@@ -27,7 +27,7 @@ const CHUNK = 50;
 /** And at the latest after so many milliseconds. */
 const LONGEST = 2 * SECOND;
 
-/** The dependencies that the lanes share. */
+/** The dependencies that the workers share. */
 export interface DeliveryParts {
   readonly services: Pick<Services, "clock" | "log" | "seal">;
   readonly send: SendMessage;
@@ -61,7 +61,7 @@ export async function deliverTo(parts: DeliveryParts, webhook: WebhookRow, signa
     }
     const batch = { webhook, wants, progress, records };
     const delivered = await whileKept(parts.held, webhook, () => deliverSome(parts, batch, signal));
-    // It was taken away, or is just being: whoever looks after the lanes ends this one, or begins another.
+    // The webhook was removed or is just changing: the supervisor ends this worker, or begins another.
     if (delivered === undefined) {
       await pause(SECOND, signal);
       continue;

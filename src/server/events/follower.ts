@@ -92,50 +92,50 @@ async function follow(
   const shared: DeliveryParts = { services, send: sender.send, ledger, tail, pace, bell, giveUp, held };
   const streaming = stream === undefined ? undefined : runStream({ services, db, pace, bell }, stream, signal);
   try {
-    await superviseLanes(services, db, shared, signal);
+    await superviseWorkers(services, db, shared, signal);
   } finally {
     await stopWatching();
     await streaming;
   }
 }
 
-interface Lane {
+interface Worker {
   readonly generation: number;
   readonly stopping: AbortController;
   readonly done: Promise<void>;
 }
 
-/** Has one lane for each webhook that is on, as it is stored now. */
-async function superviseLanes(
+/** Runs one worker for each active webhook. */
+async function superviseWorkers(
   services: Services,
   db: Database,
   parts: DeliveryParts,
   signal: AbortSignal,
 ): Promise<void> {
-  const lanes = new Map<number, Lane>();
+  const workers = new Map<number, Worker>();
   function begin(webhook: WebhookRow): void {
     const stopping = new AbortController();
     const done = deliverTo(parts, webhook, AbortSignal.any([signal, stopping.signal]))
       // Such as a database that is away: the next look begins it again, where it is stored to have got to.
-      .catch((error: unknown) => services.log.error("a webhook's lane failed", { webhook: webhook.id, error }))
+      .catch((error: unknown) => services.log.error("deliveries to a webhook failed", { webhook: webhook.id, error }))
       .then(() => {
-        if (lanes.get(webhook.id)?.stopping === stopping) lanes.delete(webhook.id);
+        if (workers.get(webhook.id)?.stopping === stopping) workers.delete(webhook.id);
       });
-    lanes.set(webhook.id, { generation: webhook.generation, stopping, done });
+    workers.set(webhook.id, { generation: webhook.generation, stopping, done });
   }
   while (!signal.aborted) {
     try {
       const rows = await readWebhooks(db);
       const wanted = new Map(rows.filter(({ status }) => status === "active").map((row) => [row.id, row]));
-      for (const [id, lane] of [...lanes]) {
+      for (const [id, worker] of [...workers]) {
         // One that sends may take as long as a receiver does: the others are not kept waiting.
-        if (wanted.get(id)?.generation !== lane.generation) lane.stopping.abort();
+        if (wanted.get(id)?.generation !== worker.generation) worker.stopping.abort();
       }
-      for (const row of wanted.values()) if (!lanes.has(row.id)) begin(row);
+      for (const row of wanted.values()) if (!workers.has(row.id)) begin(row);
     } catch (error) {
       services.log.error("the webhooks could not be read; it is tried again", { error });
     }
     await pause(REFRESH, signal);
   }
-  await Promise.all([...lanes.values()].map(({ done }) => done));
+  await Promise.all([...workers.values()].map(({ done }) => done));
 }
