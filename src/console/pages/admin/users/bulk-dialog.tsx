@@ -38,7 +38,6 @@ export function BulkDialog({ kind, users, onClose }: BulkDialogProps) {
   const texts = bulk[kind === "extend" ? "extending" : "disabling"];
   const [phase, setPhase] = useState<Phase>(kind === "extend" ? { name: "days" } : { name: "checking", reached: 0 });
   const [days, setDays] = useState("");
-  const [error, setError] = useState<string>();
   const stopped = useRef(false);
   const change: Change = kind === "extend" ? { kind, days: daysOf(days) ?? 0 } : { kind };
 
@@ -80,28 +79,7 @@ export function BulkDialog({ kind, users, onClose }: BulkDialogProps) {
   return (
     <Dialog title={texts.title(users.length)} onClose={close}>
       {phase.name === "days" ? (
-        <Form
-          onSubmit={() => {
-            if (daysOf(days) === undefined) setError(bulk.daysWrong);
-            else void check();
-          }}
-        >
-          <Input
-            label={bulk.days}
-            hint={bulk.daysHint}
-            error={error}
-            value={days}
-            onValue={setDays}
-            inputMode="numeric"
-            autocomplete="off"
-          />
-          <div class="actions">
-            <Button type="submit" kind="primary">
-              {bulk.check}
-            </Button>
-            <Button onClick={close}>{common.cancel}</Button>
-          </div>
-        </Form>
+        <DaysForm days={days} onDays={setDays} onChecked={() => void check()} onClose={close} />
       ) : null}
       {phase.name === "checking" ? (
         <Progress text={bulk.checking(phase.reached, users.length)} reached={phase.reached} total={users.length}>
@@ -113,14 +91,7 @@ export function BulkDialog({ kind, users, onClose }: BulkDialogProps) {
           kind={kind}
           days={change.kind === "extend" ? change.days : 0}
           previews={phase.previews}
-          onBack={
-            kind === "extend"
-              ? () => {
-                  setError(undefined);
-                  setPhase({ name: "days" });
-                }
-              : undefined
-          }
+          onBack={kind === "extend" ? () => setPhase({ name: "days" }) : undefined}
           onConfirm={() => void run(doneOf(phase.previews).map(({ item }) => item))}
           onClose={close}
         />
@@ -136,6 +107,43 @@ export function BulkDialog({ kind, users, onClose }: BulkDialogProps) {
       ) : null}
       {phase.name === "over" ? <Over kind={kind} phase={phase} onClose={close} /> : null}
     </Dialog>
+  );
+}
+
+interface DaysFormProps {
+  readonly days: string;
+  readonly onDays: (days: string) => void;
+  /** Called with days that can be used. */
+  readonly onChecked: () => void;
+  readonly onClose: () => void;
+}
+
+function DaysForm({ days, onDays, onChecked, onClose }: DaysFormProps) {
+  const { bulk } = userListTexts;
+  const [error, setError] = useState<string>();
+  return (
+    <Form
+      onSubmit={() => {
+        if (daysOf(days) === undefined) setError(bulk.daysWrong);
+        else onChecked();
+      }}
+    >
+      <Input
+        label={bulk.days}
+        hint={bulk.daysHint}
+        error={error}
+        value={days}
+        onValue={onDays}
+        inputMode="numeric"
+        autocomplete="off"
+      />
+      <div class="actions">
+        <Button type="submit" kind="primary">
+          {bulk.check}
+        </Button>
+        <Button onClick={onClose}>{common.cancel}</Button>
+      </div>
+    </Form>
   );
 }
 
