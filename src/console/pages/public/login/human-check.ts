@@ -85,135 +85,154 @@ interface Work {
 const FRESH = 4.5 * 60_000;
 
 /** A check whose states are given to `tell`. */
-export function createHumanCheck({ fetch, solve, now }: Needs, tell: (state: CheckState) => void): HumanCheck {
-  let round: Round | undefined;
-  let wantsPicture = false;
-  let byProof = false;
-  let shown: CheckState = { kind: "idle" };
+export function createHumanCheck(needs: Needs, tell: (state: CheckState) => void): HumanCheck {
+  return new Check(needs, tell);
+}
 
-  function show(state: CheckState): void {
-    shown = state;
-    tell(state);
+class Check implements HumanCheck {
+  readonly #needs: Needs;
+  readonly #tell: (state: CheckState) => void;
+  #round: Round | undefined;
+  #wantsPicture = false;
+  #byProof = false;
+  #shown: CheckState = { kind: "idle" };
+
+  constructor(needs: Needs, tell: (state: CheckState) => void) {
+    this.#needs = needs;
+    this.#tell = tell;
   }
 
-  function begin(): Round {
-    giveUp(round);
+  start(): void {
+    if (this.#round === undefined) this.#begin();
+  }
+
+  renew(): void {
+    this.#begin();
+  }
+
+  spend(): void {
+    if (this.#shown.kind === "picture") {
+      this.#begin();
+      return;
+    }
+    this.stop();
+    this.#show({ kind: "idle" });
+  }
+
+  stop(): void {
+    giveUp(this.#round);
+    this.#round = undefined;
+  }
+
+  preferPicture(wanted: boolean): void {
+    this.#wantsPicture = wanted;
+    const current = this.#round;
+    if (current === undefined) {
+      this.#begin();
+      return;
+    }
+    if (wanted) giveUpWork(current);
+    current.challenge.then(
+      (challenge) => this.#present(current, challenge),
+      () => {},
+    );
+  }
+
+  isByProof(): boolean {
+    return this.#byProof;
+  }
+
+  async answer(read: string): Promise<CheckAnswer> {
+    const round = this.#round;
+    const isStale = round === undefined || this.#needs.now() - round.begunAt > FRESH;
+    const wasSeen = round?.isSeen === true;
+    const current = isStale ? this.#begin() : round;
+    const challenge = await current.challenge;
+    const { captcha_id } = challenge;
+    const way = wayOf(challenge, this.#wantsPicture);
+    this.#byProof = way === "proof";
+    if (way === "off") return { captcha_id, captcha_code: "" };
+    if (way === "proof") return { captcha_id, captcha_code: `pow:${await resultOf(this.#workOf(current, challenge))}` };
+    if (isStale || read.trim() === "") throw new PictureNeeded(isStale && wasSeen);
+    return { captcha_id, captcha_code: read.trim() };
+  }
+
+  #show(state: CheckState): void {
+    this.#shown = state;
+    this.#tell(state);
+  }
+
+  #begin(): Round {
+    giveUp(this.#round);
     const abort = new AbortController();
-    const begun: Round = { abort, begunAt: now(), challenge: fetch(abort.signal) };
-    round = begun;
-    // The one before stays in sight: what has the focus must not go.
-    show(shown.kind === "picture" ? { ...shown, isOld: true } : { kind: "fetching" });
+    const begun: Round = { abort, begunAt: this.#needs.now(), challenge: this.#needs.fetch(abort.signal) };
+    this.#round = begun;
+    // The picture before stays visible: the focused element must not go.
+    this.#show(this.#shown.kind === "picture" ? { ...this.#shown, isOld: true } : { kind: "fetching" });
     begun.challenge.then(
-      (challenge) => present(begun, challenge),
-      (failure: unknown) => fail(begun, failure, ""),
+      (challenge) => this.#present(begun, challenge),
+      (failure: unknown) => this.#fail(begun, failure, ""),
     );
     return begun;
   }
 
   /** Shows the picture, or has the work done. */
-  function present(current: Round, challenge: Challenge): void {
-    if (round !== current) return;
+  #present(current: Round, challenge: Challenge): void {
+    if (this.#round !== current) return;
     const { image } = challenge;
-    const way = wayOf(challenge, wantsPicture);
+    const way = wayOf(challenge, this.#wantsPicture);
     if (way === "off") {
-      show({ kind: "off" });
+      this.#show({ kind: "off" });
     } else if (way === "picture") {
       current.isSeen = true;
-      show({ kind: "picture", image, hasProof: proofOf(challenge) !== null });
+      this.#show({ kind: "picture", image, hasProof: proofOf(challenge) !== null });
     } else {
-      showWork(current, challenge);
+      this.#showWork(current, challenge);
     }
   }
 
-  function showWork(current: Round, challenge: Challenge): void {
+  #showWork(current: Round, challenge: Challenge): void {
     const { image } = challenge;
-    show({ kind: "working", share: 0, image });
-    const { abort, done } = workOf(current, challenge);
+    this.#show({ kind: "working", share: 0, image });
+    const { abort, done } = this.#workOf(current, challenge);
     done.then(
       () => {
-        if (!abort.signal.aborted) show({ kind: "solved", image });
+        if (!abort.signal.aborted) this.#show({ kind: "solved", image });
       },
       (failure: unknown) => {
-        if (!abort.signal.aborted) fail(current, failure, image);
+        if (!abort.signal.aborted) this.#fail(current, failure, image);
       },
     );
   }
 
   /** The work on the task, begun once unless it was given up. */
-  function workOf(current: Round, challenge: Challenge): Work {
+  #workOf(current: Round, challenge: Challenge): Work {
     if (current.work !== undefined) return current.work;
     const proof = proofOf(challenge);
     if (proof === null) throw new Error("There is no work to do");
     const abort = new AbortController();
     const onProgress = (share: number) => {
-      if (!abort.signal.aborted) show({ kind: "working", share, image: challenge.image });
+      if (!abort.signal.aborted) this.#show({ kind: "working", share, image: challenge.image });
     };
-    current.work = { abort, done: solve(proof, { signal: abort.signal, onProgress }) };
+    current.work = { abort, done: this.#needs.solve(proof, { signal: abort.signal, onProgress }) };
     return current.work;
   }
 
-  function giveUpWork(current: Round | undefined): void {
-    current?.work?.abort.abort();
-    if (current !== undefined) current.work = undefined;
+  #fail(current: Round, failure: unknown, image: string): void {
+    if (this.#round !== current || current.abort.signal.aborted) return;
+    this.#round = undefined;
+    this.#show({ kind: "failed", failure, image });
   }
+}
 
-  function giveUp(current: Round | undefined): void {
-    current?.abort.abort();
-    giveUpWork(current);
-  }
+function giveUpWork(current: Round | undefined): void {
+  current?.work?.abort.abort();
+  if (current !== undefined) current.work = undefined;
+}
 
-  function fail(current: Round, failure: unknown, image: string): void {
-    if (round !== current || current.abort.signal.aborted) return;
-    round = undefined;
-    show({ kind: "failed", failure, image });
-  }
-
-  return {
-    start() {
-      if (round === undefined) begin();
-    },
-    renew: () => void begin(),
-    spend() {
-      if (shown.kind === "picture") {
-        begin();
-        return;
-      }
-      giveUp(round);
-      round = undefined;
-      show({ kind: "idle" });
-    },
-    stop() {
-      giveUp(round);
-      round = undefined;
-    },
-    preferPicture(wanted) {
-      wantsPicture = wanted;
-      const current = round;
-      if (current === undefined) {
-        begin();
-        return;
-      }
-      if (wanted) giveUpWork(current);
-      current.challenge.then(
-        (challenge) => present(current, challenge),
-        () => {},
-      );
-    },
-    isByProof: () => byProof,
-    async answer(read) {
-      const isStale = round === undefined || now() - round.begunAt > FRESH;
-      const wasSeen = round?.isSeen === true;
-      const current = isStale || round === undefined ? begin() : round;
-      const challenge = await current.challenge;
-      const { captcha_id } = challenge;
-      const way = wayOf(challenge, wantsPicture);
-      byProof = way === "proof";
-      if (way === "off") return { captcha_id, captcha_code: "" };
-      if (way === "proof") return { captcha_id, captcha_code: `pow:${await resultOf(workOf(current, challenge))}` };
-      if (isStale || read.trim() === "") throw new PictureNeeded(isStale && wasSeen);
-      return { captcha_id, captcha_code: read.trim() };
-    },
-  };
+function giveUp(current: Round | undefined): void {
+  current?.abort.abort();
+  giveUpWork(current);
 }
 
 /** What the work came to; if somebody asked for the picture meanwhile, that has to be read. */

@@ -10,7 +10,7 @@ import { type PublicKey, readPublicKey } from "../../../keys/public-key.ts";
 import { uploadOf } from "../../../keys/upload.ts";
 import { forgetAnswers } from "../../../signed-in.tsx";
 import { userTexts } from "../../../texts/user/user.ts";
-import { useAction } from "../../../ui/action.ts";
+import { type Action, useAction } from "../../../ui/action.ts";
 import { announce } from "../../../ui/announce.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { moment } from "../../../ui/clock.ts";
@@ -112,26 +112,7 @@ function KeyForm({ own, keys, onAdded, isFocused }: FormProps) {
         <>
           <KeyFacts read={key} />
           {twin === undefined ? (
-            <>
-              <Input
-                label={add.name}
-                hint={add.nameHint}
-                error={nameFault}
-                value={name}
-                onValue={setTypedName}
-                name="key-name"
-                autocomplete="off"
-                maxLength={MAX_NAME * 2}
-                required
-              />
-              <Effects own={own} />
-              <Failure failure={adding.failure} />
-              <div class="actions">
-                <Button type="submit" kind="primary" busy={adding.busy && add.busy}>
-                  {add.submit}
-                </Button>
-              </div>
-            </>
+            <Naming name={name} fault={nameFault} onName={setTypedName} own={own} adding={adding} />
           ) : (
             <Notice kind="warn">
               <p>{add.duplicate(isolated(twin.name))}</p>
@@ -140,6 +121,41 @@ function KeyForm({ own, keys, onAdded, isFocused }: FormProps) {
         </>
       )}
     </Form>
+  );
+}
+
+interface NamingProps {
+  readonly name: string;
+  readonly fault: string | undefined;
+  readonly onName: (name: string) => void;
+  readonly own: OwnAccount;
+  readonly adding: Pick<Action<[]>, "busy" | "failure">;
+}
+
+/** The name of a key that can be added, what will happen, and the button. */
+function Naming({ name, fault, onName, own, adding }: NamingProps) {
+  const { add } = userTexts.keys;
+  return (
+    <>
+      <Input
+        label={add.name}
+        hint={add.nameHint}
+        error={fault}
+        value={name}
+        onValue={onName}
+        name="key-name"
+        autocomplete="off"
+        maxLength={MAX_NAME * 2}
+        required
+      />
+      <Effects own={own} />
+      <Failure failure={adding.failure} />
+      <div class="actions">
+        <Button type="submit" kind="primary" busy={adding.busy && add.busy}>
+          {add.submit}
+        </Button>
+      </div>
+    </>
   );
 }
 
