@@ -38,36 +38,15 @@ const GRACE = 100;
 export function openNodes(text: string, patience: Patience = PATIENCE): Nodes {
   const url = requireUrl(text);
   const sockets = new Map<Socket, Node>();
-  let leader: Promise<Look> | undefined;
-  let known = false;
   let watching: NodeJS.Timeout | undefined;
   let isClosed = false;
-
-  /** One search at a time for all callers; its result stays until there is evidence against it. */
-  function find(): Promise<Look> {
-    if (leader !== undefined) return leader;
-    const searching = search(url, patience, () => isClosed);
-    leader = searching;
-    searching.then(
-      () => {
-        known = leader === searching;
-      },
-      () => forget(searching),
-    );
-    return searching;
-  }
-  function forget(found: Promise<Look> | undefined): void {
-    if (leader !== found) return;
-    leader = undefined;
-    known = false;
-    found?.then(({ end }) => end()).catch(() => {});
-  }
+  const leader = keepLeader(() => search(url, patience, () => isClosed));
 
   async function connectToLeader(): Promise<Socket> {
     // An earlier result may be outdated: then the search is repeated.
     for (let attempt = 1; ; attempt++) {
-      const wasKnown = known;
-      const found = find();
+      const wasKnown = leader.isKnown();
+      const found = leader.find();
       try {
         const { node } = await found;
         const socket = await dial(node, patience.answer);
@@ -76,7 +55,7 @@ export function openNodes(text: string, patience: Patience = PATIENCE): Nodes {
         watch();
         return socket;
       } catch (error) {
-        forget(found);
+        leader.forget(found);
         if (!wasKnown || attempt === 3 || isClosed) return failing(error);
       }
     }
@@ -88,7 +67,7 @@ export function openNodes(text: string, patience: Patience = PATIENCE): Nodes {
       await look().catch(() => {});
       watching = undefined;
       if (sockets.size > 0) watch();
-      else forget(leader);
+      else leader.forget(leader.current());
     }, patience.watch);
     watching.unref();
   }
@@ -98,30 +77,65 @@ export function openNodes(text: string, patience: Patience = PATIENCE): Nodes {
    * answers. So connections to any node but the leader are cut here, and requests that wait on them fail.
    */
   async function look(): Promise<void> {
-    const found = leader;
+    const found = leader.current();
     const before = await found?.catch(() => undefined);
     if (before !== undefined && (await before.again())) return;
-    forget(found);
-    const { node } = await find().catch(() => ({ node: undefined }));
+    leader.forget(found);
+    const { node } = await leader.find().catch(() => ({ node: undefined }));
     for (const [socket, to] of sockets) if (to !== node) setImmediate(() => socket.destroy());
   }
 
   return {
     named: url.nodes,
     leaderUrl: async () => {
-      const found = find();
+      const found = leader.find();
       const { node } = await found;
       // Nobody watches it.
-      if (sockets.size === 0) forget(found);
+      if (sockets.size === 0) leader.forget(found);
       return url.at(node);
     },
     connect: connectToLeader,
     close: () => {
       isClosed = true;
       clearTimeout(watching);
-      forget(leader);
+      leader.forget(leader.current());
     },
   };
+}
+
+interface Leader {
+  /** One search at a time for all callers; its result stays until it is forgotten. */
+  find(): Promise<Look>;
+  /** Drops that result, if it still is the one that is kept. */
+  forget(found: Promise<Look> | undefined): void;
+  /** The search under way, or its result. */
+  current(): Promise<Look> | undefined;
+  /** Whether a search has found it. */
+  isKnown(): boolean;
+}
+
+function keepLeader(search: () => Promise<Look>): Leader {
+  let kept: Promise<Look> | undefined;
+  let known = false;
+  function forget(found: Promise<Look> | undefined): void {
+    if (kept !== found) return;
+    kept = undefined;
+    known = false;
+    found?.then(({ end }) => end()).catch(() => {});
+  }
+  function find(): Promise<Look> {
+    if (kept !== undefined) return kept;
+    const searching = search();
+    kept = searching;
+    searching.then(
+      () => {
+        known = kept === searching;
+      },
+      () => forget(searching),
+    );
+    return searching;
+  }
+  return { find, forget, current: () => kept, isKnown: () => known };
 }
 
 /** How to connect to the URL: with its nodes, if it names several or asks for the one that takes changes. */
