@@ -93,30 +93,13 @@ export function createSsoProvider(settings: ProviderSettings, { clock, log }: To
     if (claims === undefined) throw invalid("it sent no ID token");
     // The library asks for it only where there are several audiences.
     if (claims.azp !== undefined && claims.azp !== clientId) throw invalid("the ID token is for another party to use");
-    requireRecent(claims.iat);
+    requireRecent(claims.iat, clock);
     const subject = requireId(claims.sub);
-    const more = isComplete(claims) ? {} : await askMore(config, tokens.access_token, subject);
+    const more = isComplete(claims, rules) ? {} : await askMore(config, tokens.access_token, subject);
     const sid = claims.sid === undefined ? undefined : requireId(claims.sid);
     // Signed claims count; the rest only complete them.
     const known = { ...more, ...claims, ...addressOf(claims, more) };
     return { subject, sid, issuedAt: new Date(Number(claims.iat) * SECOND), claims: known };
-  }
-
-  /** A login takes no longer than it may: what was vouched for before it began, or is yet to be, proves nothing now. */
-  function requireRecent(iat: unknown): void {
-    const age = clock.now().getTime() - Number(iat) * SECOND;
-    if (age >= -TOLERANCE && age <= LOGIN_TTL + TOLERANCE) return;
-    throw invalid("the ID token was made too long ago, or is yet to be");
-  }
-
-  /** Whether the ID token has all that is decided by: many providers keep groups and addresses for the other request. */
-  function isComplete(claims: Claims): boolean {
-    return ["email", ...rules.map(({ claim }) => claim)].every((claim) => claimAt(claims, claim) !== undefined);
-  }
-
-  async function askMore(config: oidc.Configuration, accessToken: string, subject: string): Promise<Claims> {
-    if (config.serverMetadata().userinfo_endpoint === undefined) return {};
-    return await oidc.fetchUserInfo(config, accessToken, subject);
   }
 
   async function readLogout(token: string): Promise<ProviderLogout> {
@@ -157,6 +140,23 @@ export function createSsoProvider(settings: ProviderSettings, { clock, log }: To
     check: () => attempt(log, check),
     readLogout: (token) => attempt(log, () => readLogout(token)),
   };
+}
+
+/** Logins take a bounded time: an older ID token, or one from the future, proves nothing. */
+function requireRecent(iat: unknown, clock: Clock): void {
+  const age = clock.now().getTime() - Number(iat) * SECOND;
+  if (age >= -TOLERANCE && age <= LOGIN_TTL + TOLERANCE) return;
+  throw invalid("the ID token was made too long ago, or is yet to be");
+}
+
+/** Whether the ID token has all that is decided by: many providers keep groups and addresses for the other request. */
+function isComplete(claims: Claims, rules: readonly RoleRule[]): boolean {
+  return ["email", ...rules.map(({ claim }) => claim)].every((claim) => claimAt(claims, claim) !== undefined);
+}
+
+async function askMore(config: oidc.Configuration, accessToken: string, subject: string): Promise<Claims> {
+  if (config.serverMetadata().userinfo_endpoint === undefined) return {};
+  return await oidc.fetchUserInfo(config, accessToken, subject);
 }
 
 /**
