@@ -11,6 +11,8 @@ import { type DataLock, openDataLock } from "../../src/store/postgres/data-lock.
 const mayChangeHost = process.env.UAM_TEST_HOST === "1" && process.geteuid?.() === 0;
 
 const LOCK = "/run/uam-host-tests.lock";
+/** Held by the one who is next: whoever has just had the lock cannot take it again before them. */
+const NEXT = "/run/uam-host-tests-next.lock";
 /** How long to wait for the other host tests on this machine, in milliseconds. */
 const PATIENCE = 15 * 60_000;
 
@@ -20,19 +22,28 @@ const PATIENCE = 15 * 60_000;
  */
 export function describeOnHost(name: string, tests: () => void, isPossible: () => boolean = () => true): void {
   describe.if(mayChangeHost && isPossible())(name, () => {
-    let turn: DataLock;
+    let turn: DataLock | undefined;
     beforeAll(async () => {
-      turn = openDataLock(LOCK);
       const deadline = performance.now() + PATIENCE;
-      while (!turn.tryExclusive()) {
-        if (performance.now() > deadline) throw new Error(`other host tests hold ${LOCK}`);
-        await Bun.sleep(100);
-      }
+      const next = await taken(NEXT, deadline);
+      turn = await taken(LOCK, deadline).finally(() => next.close());
     }, PATIENCE + 5000);
     tests();
     // Hooks run in the order of their definition: this is the last.
-    afterAll(() => turn.close());
+    afterAll(() => turn?.close());
   });
+}
+
+async function taken(path: string, deadline: number): Promise<DataLock> {
+  const lock = openDataLock(path);
+  while (!lock.tryExclusive()) {
+    if (performance.now() > deadline) {
+      lock.close();
+      throw new Error(`other host tests hold ${path}`);
+    }
+    await Bun.sleep(100);
+  }
+  return lock;
 }
 
 export const EXPIRE_AT = new Date("2031-03-04T12:00:00Z");
