@@ -4,9 +4,9 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "../support/port.ts";
 import { type PostgresNodes, startPostgresNodes } from "../support/postgres-nodes.ts";
 import { programs } from "../support/programs.ts";
-import { freePort } from "../support/service.ts";
 import { describeSlow } from "../support/thorough.ts";
 import { until } from "../support/until.ts";
 

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { startProvider } from "../support/oidc-provider.ts";
+import { freePort } from "../support/port.ts";
 import { programs } from "../support/programs.ts";
 import { BINARY } from "../support/service.ts";
 import { openBrowser, ssoVariables } from "../support/sso-browser.ts";
@@ -27,7 +28,7 @@ afterAll(() => rmSync(directory, { recursive: true, force: true }));
 describeSlow.each(Object.keys(PROGRAMS))("single sign-on on %s", (name) => {
   test("logs in, and ends the session when the provider says so", async () => {
     const database = await createTestDatabase();
-    const port = freePort();
+    const port = await freePort();
     const origin = `http://127.0.0.1:${port}`;
     const back = `${origin}/api/v1/auth/oidc`;
     const provider = await startProvider(`${back}/callback`, `${back}/backchannel-logout`);
@@ -63,13 +64,6 @@ function sidOf(sids: readonly string[]): string {
   const last = sids.at(-1);
   if (last === undefined) throw new Error("the provider named no session");
   return last;
-}
-
-function freePort(): number {
-  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
-  const { port = 0 } = server;
-  void server.stop(true);
-  return port;
 }
 
 async function untilAnswers(url: string): Promise<void> {

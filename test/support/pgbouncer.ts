@@ -5,8 +5,8 @@ import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "./port.ts";
 import { type PostgresNode, UNPRIVILEGED } from "./postgres-nodes.ts";
-import { freePort } from "./service.ts";
 
 const PROGRAM = "/usr/sbin/pgbouncer";
 

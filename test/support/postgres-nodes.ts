@@ -17,7 +17,7 @@ import postgres from "postgres";
 import { handOver } from "../../src/store/postgres/postgres-owner.ts";
 import { installedPackage } from "../../src/store/postgres/postgres-tree.ts";
 import { databaseDirectory } from "./directory.ts";
-import { freePort } from "./service.ts";
+import { freePort } from "./port.ts";
 
 export interface PostgresNode {
   readonly port: number;

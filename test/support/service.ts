@@ -2,8 +2,8 @@
 
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
+import { freePort } from "./port.ts";
 
 export const BINARY = join(import.meta.dir, "../../dist/uam");
 
@@ -114,16 +114,4 @@ async function healthy(origin: string, child: ChildProcess, log: () => string): 
   }
   child.kill("SIGKILL");
   throw new Error(`the service does not answer at ${origin}:\n${log()}`);
-}
-
-/** A TCP port of the loopback address that is free now. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.on("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
-    });
-  });
 }

@@ -2,10 +2,11 @@
 
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { connect, createServer } from "node:net";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { HANG } from "./hang.ts";
+import { freePort } from "./port.ts";
 
 export interface SmtpServer {
   readonly port: number;
@@ -140,16 +141,6 @@ function giveToExim(directory: string): void {
   chmodSync(directory, 0o755);
   if (process.getuid?.() === 0) spawnSync("chown", ["-R", "Debian-exim:Debian-exim", directory]);
   if (process.getuid?.() === 0) spawnSync("chown", ["root:root", join(directory, "exim.conf")]);
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer().once("error", reject);
-    probe.listen(0, "127.0.0.1", () => {
-      const address = probe.address();
-      probe.close(() => resolve(typeof address === "object" && address ? address.port : 0));
-    });
-  });
 }
 
 async function answers(port: number): Promise<void> {

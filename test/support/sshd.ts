@@ -5,7 +5,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { HostKey } from "../../src/protocol/host.ts";
 import { SHORT_HANG } from "./hang.ts";
-import { freePort } from "./service.ts";
+import { freePort } from "./port.ts";
 
 export interface TestSshd {
   readonly config: string;

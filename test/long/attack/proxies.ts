@@ -7,7 +7,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePort } from "../../support/service.ts";
+import { freePort } from "../../support/port.ts";
 import type { Target } from "./target.ts";
 
 const NGINX = "/usr/sbin/nginx";

@@ -26,8 +26,9 @@ import { forgetAccounts } from "../../support/account-files.ts";
 import { createTestClock } from "../../support/clock.ts";
 import { askEmbedded } from "../../support/embedded-sql.ts";
 import { insertHost } from "../../support/host-rows.ts";
+import { freePort } from "../../support/port.ts";
 import { type Receiver, startReceiver } from "../../support/receiver.ts";
-import { freePort, type ServiceAnswer } from "../../support/service.ts";
+import type { ServiceAnswer } from "../../support/service.ts";
 
 import { ELSEWHERE } from "./deeds.ts";
 

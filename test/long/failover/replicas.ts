@@ -4,7 +4,8 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePort, type Service, startProgram } from "../../support/service.ts";
+import { freePort } from "../../support/port.ts";
+import { type Service, startProgram } from "../../support/service.ts";
 
 const MAIN = join(import.meta.dir, "../../../src/main.ts");
 

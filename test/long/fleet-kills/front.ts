@@ -1,7 +1,7 @@
 /** What agents call: passes each connection to one replica after the other, as a proxy does that is in front of them. */
 
 import { connect, createServer, type Socket } from "node:net";
-import { freePort } from "../../support/service.ts";
+import { freePort } from "../../support/port.ts";
 
 export interface Front {
   readonly origin: string;

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { connect, createServer } from "node:net";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { eq } from "drizzle-orm";
@@ -19,6 +19,7 @@ import { openDatabase } from "../../../src/store/client.ts";
 import { auditStreams } from "../../../src/store/schema-events.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 import { makeCertificate } from "../../support/certificate.ts";
+import { freePort } from "../../support/port.ts";
 import { needs } from "../../support/tools.ts";
 import { until } from "../../support/until.ts";
 
@@ -59,14 +60,6 @@ const idsIn = (path: string): number[] =>
     : [];
 const stored = async (target: string) =>
   (await app.db.select().from(auditStreams).where(eq(auditStreams.target, target)))[0];
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === "object" && address !== null ? address.port : 0;
-}
 
 function answers(port: number): Promise<boolean> {
   return new Promise((resolve) => {

@@ -22,8 +22,8 @@ import { type ConnectionOptions, openDatabase } from "../../../../src/store/clie
 import { outbox, serviceState } from "../../../../src/store/schema.ts";
 import { createTestApp, type TestApp } from "../../../support/app.ts";
 import { createTestDatabase } from "../../../support/database.ts";
+import { freePort } from "../../../support/port.ts";
 import { startPostgresNodes } from "../../../support/postgres-nodes.ts";
-import { freePort } from "../../../support/service.ts";
 import { needs } from "../../../support/tools.ts";
 
 const top = mkdtempSync(join(tmpdir(), "uam-test-doctor-"));
