@@ -89,7 +89,7 @@ describeOnHost("an agent's host against the owners of its accounts", () => {
     for (const [name, { uid }] of readAccounts().passwd) {
       if (!name.startsWith(`ext_th${RUN}x`)) continue;
       sweep({ uid, account: name });
-      spawnSync("userdel", ["--", name]);
+      spawnSync("userdel", ["-f", "--", name]);
     }
     for (const { path } of mountsWithin(readMounts(), place)) spawnSync("umount", ["-l", path]);
     spawnSync("groupdel", [GROUP]);

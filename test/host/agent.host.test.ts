@@ -92,9 +92,15 @@ describeOnHost("an agent on a real host", () => {
     rmSync(directory, { recursive: true, force: true });
     rmSync(files.directory, { recursive: true, force: true });
     mkdirSync(directory, { mode: 0o700 });
-    for (let uid = UID; uid < UID + 4; uid++) spawnSync("pkill", ["-KILL", "-U", String(uid)]);
+    // What was killed is there for a moment still, and the next test would count it.
+    await until(() => {
+      const processes = readProcesses();
+      const left = [0, 1, 2, 3].map((more) => UID + more).filter((uid) => processesOf(processes, uid).length > 0);
+      for (const uid of left) spawnSync("pkill", ["-KILL", "-U", String(uid)]);
+      return left.length === 0;
+    });
     for (const name of [NAME, OTHER]) {
-      if (readAccounts().passwd.has(name)) spawnSync("userdel", ["--", name]);
+      if (readAccounts().passwd.has(name)) spawnSync("userdel", ["-f", "--", name]);
       rmSync(join(base, "home", name), { recursive: true, force: true });
     }
   });

@@ -212,6 +212,6 @@ describeOnHost("from an upload to a login and from a revocation to a refusal", (
 function removeLeftovers(): void {
   spawnSync("chattr", ["-i", `${HOME}/.ssh`]);
   spawnSync("pkill", ["-KILL", "-u", ACCOUNT]);
-  spawnSync("userdel", ["--", ACCOUNT]);
+  spawnSync("userdel", ["-f", "--", ACCOUNT]);
   rmSync(HOME, { recursive: true, force: true });
 }

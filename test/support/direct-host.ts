@@ -22,6 +22,7 @@ export const GROUP = `uam-ext-t${RUN}`;
 export const NAME = `ext_tdirect${RUN}`;
 export const MANY = [0, 1, 2, 3].map((index) => `ext_tmany${RUN}-${index}`);
 export const UID = 40_000 + RUN * 10;
+const OWN_UIDS = Array.from({ length: 10 }, (_, index) => UID + index);
 /** The result of a closing that owes nothing. */
 export const CLOSED = { refused: true, owed: [] };
 export const EXPIRY_DAY = Math.floor(EXPIRE_AT.getTime() / 86_400_000) + 1;
@@ -71,7 +72,13 @@ export const running = (uid = UID): number => processesOf(readProcesses(), uid).
 export const keysPath = (): string => join(base, NAME, ".ssh/authorized_keys");
 
 async function cleanUp(): Promise<void> {
-  for (let uid = UID; uid < UID + 10; uid++) run("pkill", "-KILL", "-U", String(uid));
+  // What was killed is there for a moment still: userdel would refuse, and the next test would count it.
+  await until(() => {
+    const processes = readProcesses();
+    const left = OWN_UIDS.filter((uid) => processesOf(processes, uid).length > 0);
+    for (const uid of left) run("pkill", "-KILL", "-U", String(uid));
+    return left.length === 0;
+  });
   for (const name of [NAME, ...MANY]) {
     // sshd's own processes are root's, and outlive the account's for a moment: the next test would take them for its own.
     await until(() => {
@@ -79,7 +86,10 @@ async function cleanUp(): Promise<void> {
       for (const { pid } of left) run("kill", "-KILL", String(pid));
       return left.length === 0;
     });
-    if (readAccounts().passwd.has(name)) run("userdel", "--", name);
+    await until(() => {
+      if (readAccounts().passwd.has(name)) run("userdel", "-f", "--", name);
+      return !readAccounts().passwd.has(name);
+    });
     if (readAccounts().groups.has(name)) run("groupdel", name);
     rmSync(join(base, name), { recursive: true, force: true });
   }

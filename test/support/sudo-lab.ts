@@ -126,13 +126,16 @@ function install(text: string | undefined): void {
 
 function cleanUp(home: (name: string) => string): void {
   for (let uid = UID; uid < UID + 10; uid++) {
-    // Once is not enough for processes that keep forking.
-    for (let round = 0; round < 20 && running(uid) > 0; round++) run("pkill", "-KILL", "-U", String(uid));
+    // Once is not enough for processes that keep forking, and what was killed is there for a moment still.
+    for (const end = performance.now() + HANG; running(uid) > 0; Bun.sleepSync(10)) {
+      run("pkill", "-KILL", "-U", String(uid));
+      if (performance.now() > end) throw new Error(`processes of uid ${uid} do not end`);
+    }
   }
   for (const name of [NAME, OTHER, ...MANY]) {
     for (const mount of mountsWithin(readMounts(), home(name))) run("umount", "-l", mount.path);
     if (existsSync(home(name))) run("chattr", "-R", "-i", home(name));
-    if (readAccounts().passwd.has(name)) run("userdel", "--", name);
+    if (readAccounts().passwd.has(name)) expect(run("userdel", "-f", "--", name)).toMatchObject({ status: 0 });
     if (readAccounts().groups.has(name)) run("groupdel", name);
     rmSync(home(name), { recursive: true, force: true });
   }

@@ -106,6 +106,6 @@ function removeAccount(name: string): void {
   const account = `ext_${name}`;
   spawnSync("chattr", ["-i", `/home/${account}/.ssh`]);
   spawnSync("pkill", ["-KILL", "-u", account]);
-  spawnSync("userdel", ["--", account]);
+  spawnSync("userdel", ["-f", "--", account]);
   rmSync(`/home/${account}`, { recursive: true, force: true });
 }
