@@ -8,6 +8,7 @@ import { endProcesses } from "../../src/host/processes/ending.ts";
 import { connectionsOf, readProcesses, unreadConnections } from "../../src/host/processes/processes.ts";
 import { findConnection, listConnections, sessionIdOf } from "../../src/host/processes/ssh-sessions.ts";
 import { bunRuntime } from "../../src/runtime/bun.ts";
+import { HANG } from "../support/hang.ts";
 import { describeOnHost } from "../support/host-account.ts";
 import { until } from "../support/until.ts";
 
@@ -48,7 +49,7 @@ describeOnHost("sshd's processes", () => {
   }
 
   const ender = directEnder(bunRuntime.openKernel(), () => false);
-  const end = () => endProcesses(ACCOUNT, ender, { patience: 300 });
+  const end = (patience = HANG) => endProcesses(ACCOUNT, ender, { patience });
   const pids = () => connectionsOf(readProcesses(), ACCOUNT.name, ACCOUNT.uid).map(({ pid }) => pid);
 
   test("belong to the account that runs below them, whatever they are called", async () => {
@@ -67,7 +68,9 @@ describeOnHost("sshd's processes", () => {
     expect(unread?.pid).toBe(pid);
     const sentence = `sshd's process ${pid} (\\"sshd-session: somebody's login`.replaceAll("\\", "");
     await expect(listConnections(ACCOUNT, NO_JOURNAL)).rejects.toThrow(sentence);
-    await expect(end()).rejects.toThrow(`It is not certain that all processes of ${ACCOUNT.name} ended: ${sentence}`);
+    await expect(end(300)).rejects.toThrow(
+      `It is not certain that all processes of ${ACCOUNT.name} ended: ${sentence}`,
+    );
     expect(unreadConnections(readProcesses()).map((it) => it.pid)).toEqual([pid]);
   });
 
