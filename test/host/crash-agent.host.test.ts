@@ -6,6 +6,7 @@ import { FAULT_POINTS } from "../../src/shared/work/fault-point.ts";
 import { type Fleet, makeFleet } from "../long/crash/fleet.ts";
 import { runFleetStep } from "../long/crash/fleet-walk.ts";
 import { PLACES } from "../long/crash/places.ts";
+import { HANG } from "../support/hang.ts";
 import { describeOnHost } from "../support/host-account.ts";
 
 const MAIN = join(import.meta.dir, "../../src/main.ts");
@@ -22,7 +23,7 @@ describeOnHost("a crash of an agent", () => {
     "at %p leaves its host as the service has it stored",
     async (point) => {
       const { deed, nth = 1 } = PLACES[point];
-      const { reached, faults } = await runFleetStep(fleet, { deed, point, nth }, ["agent"]);
+      const { reached, faults } = await runFleetStep(fleet, { deed, point, nth }, ["agent"], HANG);
       expect({ reached, faults }).toEqual({ reached: true, faults: [] });
     },
   );

@@ -10,6 +10,7 @@ import { FAULT_POINTS, type FaultPoint } from "../../src/shared/work/fault-point
 import { PLACES } from "../long/crash/places.ts";
 import { runStep } from "../long/crash/walk.ts";
 import { makeWorld, type World } from "../long/crash/world.ts";
+import { HANG } from "../support/hang.ts";
 import { describeOnHost } from "../support/host-account.ts";
 
 const MAIN = join(import.meta.dir, "../../src/main.ts");
@@ -25,7 +26,7 @@ describeOnHost("a crash of the service", () => {
 
   async function dieAt(point: FaultPoint, victim: "service" | "both" | "postgres"): Promise<void> {
     const { deed, nth = 1 } = PLACES[point];
-    const { reached, faults } = await runStep(world, { deed, point, nth }, victim);
+    const { reached, faults } = await runStep(world, { deed, point, nth }, victim, HANG);
     expect({ reached, faults }).toEqual({ reached: true, faults: [] });
   }
 

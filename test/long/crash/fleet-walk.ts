@@ -40,8 +40,13 @@ export async function fleetSteps(fleet: Fleet, name: string): Promise<readonly S
   return tracedSteps(into, name);
 }
 
-/** Does the deed, and lets the parts die at the step; then all run again, and are looked at. */
-export async function runFleetStep(fleet: Fleet, { deed: name, point, nth }: Step, parts: Parts): Promise<Round> {
+/** Does the deed, and lets the parts die at the step, as `runStep` does; then all run again, and are looked at. */
+export async function runFleetStep(
+  fleet: Fleet,
+  { deed: name, point, nth }: Step,
+  parts: Parts,
+  later?: number,
+): Promise<Round> {
   const { world } = fleet;
   const faults: string[] = [...(await agree(fleet))];
   const deed: Deed | undefined = FLEET_DEEDS[name];
@@ -57,7 +62,7 @@ export async function runFleetStep(fleet: Fleet, { deed: name, point, nth }: Ste
     else await HOST_DEEDS[name]?.act(fleet).catch(() => undefined);
     isAnswered = true;
   })();
-  const reached = await isReached(world, () => isAnswered);
+  const reached = await isReached(world, () => isAnswered, later);
   world.disarm();
   if (reached) await strike(fleet, parts);
   await acting;

@@ -4,7 +4,7 @@ import type { ChildProcess } from "node:child_process";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { reconcileHost } from "../../../src/domain/lifecycle/reconcile.ts";
-import { MINUTE, SECOND } from "../../../src/shared/time/clock.ts";
+import { MINUTE } from "../../../src/shared/time/clock.ts";
 import type { FaultPoint } from "../../../src/shared/work/fault-point.ts";
 import { type Answer, DEEDS, type Deed, stateOf } from "./deeds.ts";
 import { STARTS } from "./starts.ts";
@@ -32,7 +32,7 @@ export interface Round {
 }
 
 export const ALL: Readonly<Record<string, Deed>> = { ...DEEDS, ...STARTS };
-/** What happens by itself after an answer. */
+/** What happens by itself after an answer, in milliseconds. */
 const LATER = 1500;
 
 /** The steps of the deed, in the order in which they are passed. */
@@ -53,8 +53,16 @@ export async function stepsOf(world: World, name: string): Promise<readonly Step
   return steps;
 }
 
-/** Does the deed, and lets the victim die at the step; then everything runs again, and is looked at. */
-export async function runStep(world: World, { deed: name, point, nth }: Step, victim: Victim): Promise<Round> {
+/**
+ * Does the deed, and lets the victim die at the step; then everything runs again, and is looked at. A step that comes by itself is waited
+ * for `later` ms after the answer.
+ */
+export async function runStep(
+  world: World,
+  { deed: name, point, nth }: Step,
+  victim: Victim,
+  later = LATER,
+): Promise<Round> {
   const deed = ALL[name] as Deed;
   const faults: string[] = [];
   await world.start();
@@ -71,7 +79,7 @@ export async function runStep(world: World, { deed: name, point, nth }: Step, vi
     isAnswered = true;
     if (typeof told === "object" && "status" in told) answer = told;
   });
-  const reached = await isReached(world, () => isAnswered);
+  const reached = await isReached(world, () => isAnswered, later);
   world.disarm();
   if (reached && victim !== "service") await strike(world, victim);
   await acting;
@@ -82,7 +90,7 @@ export async function runStep(world: World, { deed: name, point, nth }: Step, vi
   const context = await (victim === "postgres" ? world.contextAgain() : world.context());
   await until(() => world.ready());
   if (deed.atStart === "is finished")
-    await until(async () => deed.isDone(await stateOf(world, subject.name), subject, before), MINUTE);
+    await until(async () => deed.isDone(await stateOf(world, subject.name), subject, before));
   // A service that goes on without its database for a moment repairs the host within a minute of its return.
   if (victim === "postgres" || name === "uam lock") await reconcileHost(context, world.dataDir, "repair at once");
   faults.push(...(await judge(world, { deed, subject, before, since, answer })));
@@ -124,8 +132,8 @@ export async function lastRecord(world: World): Promise<number> {
 }
 
 /** Whether the point was reached: the file that armed it is gone. */
-export async function isReached(world: World, isAnswered: () => boolean): Promise<boolean> {
-  for (let left = LATER; left > 0; left -= 5) {
+export async function isReached(world: World, isAnswered: () => boolean, later = LATER): Promise<boolean> {
+  for (let left = later; left > 0; left -= 5) {
     if (!existsSync(world.fault)) return true;
     await Bun.sleep(5);
     // Until the answer it may take as long as it takes.
@@ -155,7 +163,7 @@ export function isStopped({ pid }: ChildProcess): boolean {
 }
 
 /** What is not so by then is a fault that shows. */
-export async function until(condition: () => Promise<boolean>, patience = 10 * SECOND): Promise<void> {
+export async function until(condition: () => Promise<boolean>, patience = MINUTE): Promise<void> {
   const end = performance.now() + patience;
   while (!(await condition().catch(() => false)) && performance.now() < end) await Bun.sleep(20);
 }
