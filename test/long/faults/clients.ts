@@ -1,6 +1,7 @@
 /** Callers that say nothing, little, or leave; and more of them than there are descriptors. */
 
 import { connect, type Socket } from "node:net";
+import { HANG } from "../../support/hang.ts";
 import { onStage, type Stage } from "./stage.ts";
 
 const portOf = ({ service }: Stage): number => Number(new URL(service.origin).port);
@@ -93,7 +94,7 @@ export const noDescriptor = () =>
     const sockets = Array.from({ length: 400 }, () => open(stage));
     await Bun.sleep(2000);
     for (const socket of sockets.slice(0, 350)) socket.destroy();
-    await stage.recovers(30_000);
+    await stage.recovers(HANG);
     for (const socket of sockets) socket.destroy();
     await stage.othersAreServed("once there are descriptors again");
   });

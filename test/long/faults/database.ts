@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { RESERVE_SIZE, reserveIn, reserveLeft } from "../../../src/shared/work/reserve.ts";
 import { createTestApp } from "../../support/app.ts";
 import { CUT_OPERATIONS, openCutter } from "../../support/cut-anywhere.ts";
+import { HANG } from "../../support/hang.ts";
 import { childrenOf, fill, onStage, type Stage } from "./stage.ts";
 
 /** How often callers asked: each time for other names, for who is refused too often is refused everything for a while. */
@@ -49,7 +50,7 @@ export const killedServer = (times = 8) =>
       for (let wait = 0; time % 2 === 1 && wait < 300 && !isRunning(stage.postmaster()); wait++) await Bun.sleep(10);
       killIfRunning(stage.postmaster());
       requireSentences(stage, await asking, "with the server killed");
-      await stage.recovers(15_000);
+      await stage.recovers(HANG);
     }
   });
 
@@ -115,7 +116,7 @@ export const fullDisk = () =>
     const data = join(directory, "data");
     for (const username of ["alice", "bob", "carol", "dave", "erin"])
       await call("POST", "/users", { username, email: "a@example.org" });
-    for (let wait = 0; wait < 300 && reserveLeft(reserveIn(data)) !== RESERVE_SIZE; wait++) await Bun.sleep(100);
+    for (let wait = 0; wait < 600 && reserveLeft(reserveIn(data)) !== RESERVE_SIZE; wait++) await Bun.sleep(100);
     const makeRoom = fill(data);
     const told = await askedOnAndOn(stage, 2, 12_000);
     requireSentences(stage, told, "with a full disk");

@@ -52,7 +52,7 @@ export const mailOnFullDisk = () =>
             .filter((line) => isJson(line) && line.includes("mailed@"))
         : [];
     };
-    for (let wait = 0; wait < 60 && mails().length === 0; wait++) await Bun.sleep(500);
+    for (let wait = 0; wait < 120 && mails().length === 0; wait++) await Bun.sleep(500);
     fault(mails().length !== 1, `the welcome arrived ${mails().length} times`);
   });
 

@@ -3,6 +3,7 @@
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
+import { HANG } from "../../support/hang.ts";
 import { childrenOf, onStage, PASSWORD, type Setting, type Stage, usedBy } from "./stage.ts";
 
 const PIDS = "/sys/fs/cgroup/pids";
@@ -31,7 +32,7 @@ export const noProcess = () =>
     } finally {
       set("pids.max", "max");
     }
-    await stage.recovers(15_000);
+    await stage.recovers(HANG);
     await stage.othersAreServed("once processes can be made again");
     for (const pid of readFileSync(join(group, "cgroup.procs"), "utf8").split("\n").filter(Boolean)) {
       writeFileSync(join(PIDS, "cgroup.procs"), pid);
