@@ -7,6 +7,7 @@ import { bunRuntime } from "../../src/runtime/bun.ts";
 import { base, directHost, NAME, prepareHost, sshd, stored, UID } from "../support/direct-host.ts";
 import { describeOnHost } from "../support/host-account.ts";
 import { hasJournald, withJournald } from "../support/journald.ts";
+import { freePort } from "../support/port.ts";
 
 const READER = join(import.meta.dir, "../support/login-reader.ts");
 
@@ -27,6 +28,7 @@ describeOnHost(
         const options = "-F none -o BatchMode=yes -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null";
         const read = (...places: readonly string[]) =>
           [bunRuntime.program[0], READER, ...places].map((word) => `'${word}'`).join(" ");
+        const port = await freePort();
         const printed = withJournald(
           directory,
           `
@@ -37,14 +39,13 @@ as_owner logger -t sshd-session --id=1 '${forged}'
 printf 'SYSLOG_IDENTIFIER=sshd\\n_UID=0\\n_COMM=sshd\\n_EXE=/usr/sbin/sshd\\nMESSAGE=%s\\n' '${forged}' | as_owner logger --journald
 as_owner bash -c 'printf "<38>sshd[1]: %s" "$0" > "$1" || true' '${forged}' /dev/log 2> /dev/null || true
 # The same sshd as the test's own, but it logs to the journal.
-port=$((20000 + RANDOM % 10000))
-sed "s/^Port .*/Port $port/" ${sshd.config} > "$DIRECTORY/sshd_config"
+sed "s/^Port .*/Port ${port}/" ${sshd.config} > "$DIRECTORY/sshd_config"
 /usr/sbin/sshd -D -f "$DIRECTORY/sshd_config" &
 server=$!
-for attempt in $(seq 100); do ssh-keyscan -T 1 -p $port 127.0.0.1 2> /dev/null | grep -q ed25519 && break; sleep 0.05; done
-for login in 1 2 3; do ssh ${options} -i ${path} -p $port ${NAME}@127.0.0.1 true 2> /dev/null; done
-ssh ${options} -p $port nobody-here@127.0.0.1 true 2> /dev/null || true
-for attempt in $(seq 100); do [ "$(journalctl -q | grep -c 'Accepted publickey for ${NAME} from 127')" -ge 3 ] && break; sleep 0.05; done
+for attempt in $(seq 1200); do ssh-keyscan -T 1 -p ${port} 127.0.0.1 2> /dev/null | grep -q ed25519 && break; sleep 0.05; done
+for login in 1 2 3; do ssh ${options} -i ${path} -p ${port} ${NAME}@127.0.0.1 true 2> /dev/null; done
+ssh ${options} -p ${port} nobody-here@127.0.0.1 true 2> /dev/null || true
+for attempt in $(seq 1200); do [ "$(journalctl -q | grep -c 'Accepted publickey for ${NAME} from 127')" -ge 3 ] && break; sleep 0.05; done
 journalctl -q | grep -c '192.0.2.66'
 ${read("1000", "", "on", "nonsense", "s=00000000000000000000000000000000;i=1;b=0;m=0;t=0;x=0")}
 ${read("4", "", "on", "on", "on", "on", "on", "on", "on")}`,
