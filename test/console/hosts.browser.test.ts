@@ -4,10 +4,12 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { Browser, Page } from "playwright-core";
 import { settleChanges } from "../../src/domain/hosts/confirmation.ts";
 import { hostGroupPage, hostPage, PAGES, userPage } from "../../src/shared/product/pages.ts";
+import { SECOND } from "../../src/shared/time/clock.ts";
 import { admins } from "../../src/store/schema-auth.ts";
 import type { TestAgent } from "../support/agent.ts";
 import { ADMIN_PASSWORD } from "../support/app.ts";
 import { joinedAgent, newAgent } from "../support/fleet.ts";
+import { HANG } from "../support/hang.ts";
 import { freshKey } from "../support/keys.ts";
 import { describeInBrowser, expectNoFaults, type WatchedPage } from "./support/browser.ts";
 import { openBrowser } from "./support/chromium.ts";
@@ -118,12 +120,15 @@ describeInBrowser("hosts", () => {
 
       await agent.state();
       await agent.report();
+      // As long as a busy machine's agent needs to confirm it.
+      Object.assign(system.services.policy, { fleetWait: HANG });
       const stop = run(agent);
       await hands.press("button", "Disable …");
       await says(admin.page, "alice can no longer log in.");
       await hands.press("button", "Disable");
       await says(admin.page, "alice was disabled. It is true on every host.");
       await stop();
+      Object.assign(system.services.policy, { fleetWait: SECOND });
 
       await lockHost(hands, "web7");
       await retireHost(hands, "web7");

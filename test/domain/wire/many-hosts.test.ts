@@ -25,7 +25,7 @@ const agents: SimulatedAgent[] = [];
 const running: Promise<void>[] = [];
 
 beforeAll(async () => {
-  app = await createTestApp({ UAM_FLEET_WAIT: "20s" });
+  app = await createTestApp({ UAM_FLEET_WAIT: "1m" });
   const ids = Array.from({ length: AGENTS }, (_, index) => FIRST + index);
   const enrolledAt = app.clock.now();
   const rows = ids.map((id) => ({ id, name: `host-${id}`, publicKey: simulatedKey(id).publicKey, enrolledAt }));
