@@ -2,8 +2,8 @@
 
 import { createServer, type Server } from "node:http";
 import { createServer as createSecureServer } from "node:https";
-import type { AddressInfo } from "node:net";
 import { Webhook } from "standardwebhooks";
+import { freePort } from "./port.ts";
 
 export interface Received {
   readonly path: string;
@@ -59,8 +59,9 @@ export async function startReceiver(
       }, receiver.delay);
     });
   });
-  await new Promise<void>((resolve) => server.listen(options.port ?? 0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
+  // Once it is closed, nobody else answers there.
+  const port = options.port ?? (await freePort());
+  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
   const receiver: Receiver = {
     ...{ port, requests, ids, answer: 200, location: "", delay: 0, size: 0 },
     url: `${options.tls === undefined ? "http" : "https"}://127.0.0.1:${port}/hook`,

@@ -1,7 +1,8 @@
 /** A receiver of syslog over TCP or TLS that counts octets as RFC 6587 says. */
 
-import { type AddressInfo, createServer as createPlainServer, type Server, type Socket } from "node:net";
+import { createServer as createPlainServer, type Server, type Socket } from "node:net";
 import { createServer as createSecureServer } from "node:tls";
+import { freePort } from "./port.ts";
 
 export interface SyslogServer {
   readonly port: number;
@@ -43,9 +44,11 @@ export async function startSyslogServer(
     });
   };
   const server: Server = options.tls === undefined ? createPlainServer(take) : createSecureServer(options.tls, take);
-  await new Promise<void>((resolve) => server.listen(options.port ?? 0, "127.0.0.1", resolve));
+  // Closed, it comes back there.
+  const port = options.port ?? (await freePort());
+  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
   return {
-    port: (server.address() as AddressInfo).port,
+    port,
     messages,
     ids: () => messages.map((message) => JSON.parse(message.slice(message.indexOf("{"))).id),
     cut: () => {
