@@ -410,7 +410,7 @@ describe("runAgent()", () => {
     lab.stub.tell({ accounts: [alice({ open: false, keys: [] })] });
     await reportedUpTo(3);
     expect(files()?.open).toBe(false);
-    expect(turn(async () => {}, 50)).rejects.toThrow("too long");
+    await expect(turn(async () => {}, 50)).rejects.toThrow("too long");
     held.resolve();
     await holding;
   });

@@ -3,6 +3,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { HANG } from "./hang.ts";
 
 const JOURNALD = "/lib/systemd/systemd-journald";
 
@@ -29,7 +30,7 @@ ${JOURNALD} > "$DIRECTORY/journald.log" 2>&1 &
 journald=$!
 server=
 trap 'kill $journald $server' EXIT
-for attempt in $(seq 100); do [ -S /run/systemd/journal/dev-log ] && break; sleep 0.05; done
+for attempt in $(seq 1200); do [ -S /run/systemd/journal/dev-log ] && break; sleep 0.05; done
 `;
 
 /** Runs the script there; what it prints. Throws with what went wrong. */
@@ -39,7 +40,7 @@ export function withJournald(directory: string, script: string): string {
   writeFileSync(path, `${BEFORE}${script}\n`);
   const { status, stdout, stderr } = spawnSync("/usr/bin/unshare", ["--mount", "/bin/bash", path], {
     encoding: "utf8",
-    timeout: 50_000,
+    timeout: 2 * HANG,
     env: { PATH: process.env.PATH ?? "/usr/sbin:/usr/bin:/sbin:/bin", DIRECTORY: directory },
   });
   if (status !== 0) throw new Error(`exit code ${status}: ${stderr}`);

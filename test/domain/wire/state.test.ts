@@ -366,7 +366,7 @@ describe("what hosts are of their own", () => {
         await set(agent, before);
         await agent.state();
         const held = agent.state(50);
-        await Bun.sleep(200);
+        await until(() => fleetOf(t.services).states.waiting() === 1);
         await set(agent, after);
         expect(await held).toMatchObject({ full: true, lease_ms: told });
         const last = (await agent.state()).lease_ms;
