@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { mergeAnswer } from "../../src/agent/records.ts";
+import { type AgentState, mergeAnswer, NOTHING } from "../../src/agent/records.ts";
+import type { AccountState } from "../../src/protocol/fleet.ts";
 import type { HostKey } from "../../src/protocol/host.ts";
 import { toldAccount } from "../support/fleet-stub.ts";
 
@@ -54,5 +55,43 @@ describe("mergeAnswer() while the history went back", () => {
     expect(record?.keys.map(({ fingerprint }) => fingerprint)).toEqual([KEY.fingerprint]);
     const shut = mergeAnswer(undefined, { ...answer, accounts: [toldAccount({ open: false })] });
     expect(mergeAnswer(shut, { ...answer, cautious: true }).records[0]).toMatchObject({ open: false, keys: [] });
+  });
+});
+
+describe("mergeAnswer() of a full answer that names an account again", () => {
+  const plain = hostKey(2);
+  const known = toldAccount({ keys: [keyWith([ONE, TWO]), plain] });
+  const record = { ...known, made: true, todo: NOTHING, problem: undefined };
+  const before: AgentState = { version: 1, ...told, records: [record] };
+  const after = (account: Partial<AccountState>) => {
+    const answer = { ...told, full: true, removed: [], cautious: false };
+    return mergeAnswer(before, { ...answer, accounts: [{ ...known, ...account }] }).records[0];
+  };
+
+  test("has nothing to do where all is as it was", () => {
+    expect(after({ keys: structuredClone(known.keys) })).toBe(record);
+  });
+
+  test.each([
+    ["other networks", [keyWith([ONE]), plain], { take: [], narrow: true }],
+    [
+      "networks where there were none",
+      [keyWith([ONE, TWO]), { ...plain, networks: [ONE] }],
+      { take: [], narrow: true },
+    ],
+    ["any network where there were some", [KEY, plain], { take: [], narrow: true }],
+    ["another id", [keyWith([ONE, TWO]), { ...plain, id: 3 }], { take: [], narrow: false }],
+    ["another type", [keyWith([ONE, TWO]), { ...plain, type: "ssh-rsa" }], { take: [], narrow: false }],
+    ["another text", [keyWith([ONE, TWO]), { ...plain, base64: "BBBB" }], { take: [], narrow: false }],
+    ["a key less", [plain], { take: [KEY.fingerprint], narrow: false }],
+    ["a key more", [keyWith([ONE, TWO]), plain, hostKey(3)], { take: [], narrow: false }],
+  ])("follows a key with %s", (_, keys, todo) => {
+    expect(after({ keys })).toMatchObject({ keys, todo: { ...NOTHING, ...todo, open: true } });
+  });
+
+  test("follows another expiry, and that it is shut", () => {
+    const expire_at = "2031-03-05T12:00:00.000Z";
+    expect(after({ expire_at })).toMatchObject({ expire_at, todo: { ...NOTHING, open: true } });
+    expect(after({ open: false })).toMatchObject({ open: false, todo: { ...NOTHING, shut: true } });
   });
 });
