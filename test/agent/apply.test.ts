@@ -94,4 +94,22 @@ describe("applyState()", () => {
       [undefined, false],
     ]);
   });
+
+  test("a key that cannot be taken leaves the account shut, and nothing that comes after it hides that", async () => {
+    state = records(["ext_carol", { take: ["SHA256:1"], narrow: true, open: true }]);
+    host.failing.add("takeKey");
+    expect(await turn()).toEqual(["takeKey ext_carol", "shutAccount ext_carol"]);
+    expect(state.records[0]).toMatchObject({
+      todo: { take: ["SHA256:1"], narrow: true, open: true },
+      problem: { kind: "refused", text: expect.stringContaining("ext_carol is shut until that is done") },
+    });
+    host.failing.clear();
+    expect(await turn()).toEqual(["takeKey ext_carol", "narrowKeys ext_carol", "openAccount ext_carol"]);
+    expect(state.records[0]).toMatchObject({ todo: NOTHING, problem: undefined });
+  });
+
+  test("only taking a key ends nobody's session for its networks", async () => {
+    state = records(["ext_carol", { take: ["SHA256:1"], open: true }]);
+    expect(await turn()).toEqual(["takeKey ext_carol", "openAccount ext_carol"]);
+  });
 });
