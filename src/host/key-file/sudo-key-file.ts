@@ -32,6 +32,8 @@ const TYPE = 0o170000;
 const DIRECTORY = 0o040000;
 const REGULAR = 0o100000;
 const LINK = 0o120000;
+/** Unlike a link, it may be there still after install(1). */
+const NO_FILE = "a directory or a special file is in its place";
 /** Where the text is put for install(1) to read: the first that can be written. The file's name is removed before anything is in it. */
 const STAGES = ["/run/uam", "/var/lib/uam", "/tmp", "/dev/shm"] as const;
 
@@ -44,7 +46,7 @@ export interface View {
 }
 
 /** The state of a key file: why it is not as it should be, and whether sshd could read a key from it. */
-interface Finding {
+export interface Finding {
   readonly difference: string | undefined;
   readonly home: number;
   readonly directories: readonly (View | undefined)[];
@@ -166,19 +168,27 @@ async function look(
   requireNoMount(file, how.mounts);
   const home = requireHome(file);
   const options = () => ({ user: file.owner.name, timeout: timeLeft(how.deadline) });
-  const views = viewsOf(file, await runSudo(viewCommand(file), options()));
+  const finding = findingOf(file, text, { home, views: viewsOf(file, await runSudo(viewCommand(file), options())) });
+  if (finding.difference !== undefined) return finding;
+  const read = await runSudo(readCommand(file), options());
+  const differs = read.exitCode !== 0 || read.stdout !== text;
+  return { ...finding, difference: differs ? "its content differs" : undefined };
+}
+
+/** What can be said of the file without reading it. Pure. */
+export function findingOf(
+  file: KeyFile,
+  text: string,
+  { home, views }: { readonly home: number; readonly views: ReadonlyMap<string, View> },
+): Finding {
   const paths = directoriesOf(file);
   const view = views.get(file.path);
   const directories = paths.map((path) => views.get(path));
-  const finding = { home, directories, filled: canHoldKeys(view), hisOwn: canHoldKeys(view, file.owner.uid) };
   const difference =
     ((home & 0o700) === 0o700 ? undefined : `its home has mode ${octal(home)}`) ??
     paths.map((path, index) => directoryDifference(path, directories[index], file.owner.uid)).find((it) => it) ??
     fileDifference(file, view, text);
-  if (difference !== undefined) return { ...finding, difference };
-  const read = await runSudo(readCommand(file), options());
-  const differs = read.exitCode !== 0 || read.stdout !== text;
-  return { ...finding, difference: differs ? "its content differs" : undefined };
+  return { home, directories, filled: canHoldKeys(view), hisOwn: canHoldKeys(view, file.owner.uid), difference };
 }
 
 /** The home's mode, seen from outside: it and the path to it must be as they were created. */
@@ -204,7 +214,8 @@ function directoryDifference(path: string, view: View | undefined, uid: number):
 
 function fileDifference(file: KeyFile, view: View | undefined, text: string): string | undefined {
   if (view === undefined) return "it is missing";
-  if ((view.mode & TYPE) !== REGULAR) return "a link, a directory or a special file is in its place";
+  if ((view.mode & TYPE) === LINK) return "a link is in its place";
+  if ((view.mode & TYPE) !== REGULAR) return NO_FILE;
   if (view.uid !== file.owner.uid || view.gid !== file.owner.gid) return `it belongs to ${view.uid}:${view.gid}`;
   if ((view.mode & 0o7777) !== 0o600) return `it has mode ${octal(view.mode)}`;
   return view.size === Buffer.byteLength(text) ? undefined : "its content differs";
@@ -216,16 +227,14 @@ function canHoldKeys(view: View | undefined, uid = view?.uid): boolean {
   return (view.mode & TYPE) === LINK || ((view.mode & TYPE) === REGULAR && view.size > 0 && view.uid === uid);
 }
 
-/** Whatever the owner put on the path that the permitted commands cannot remove; undefined if there is nothing. */
-function obstacle(file: KeyFile, found: Finding): string | undefined {
+/** Whatever the owner put on the path that the permitted commands cannot remove; undefined if there is nothing. Pure. */
+export function obstacle(file: KeyFile, found: Finding): string | undefined {
   const paths = directoriesOf(file);
   const blocked = found.directories.findIndex((view) => view !== undefined && !isDirectory(view));
   if (blocked >= 0) return `${paths[blocked]} is not a directory; its owner has to remove it`;
   const foreign = found.directories.findIndex((view) => view !== undefined && view.uid !== file.owner.uid);
   if (foreign >= 0) return `${paths[foreign]} belongs to another uid; remove it`;
-  return found.difference === "a link, a directory or a special file is in its place" && !found.filled
-    ? `${file.path} is not a file; its owner has to remove it`
-    : undefined;
+  return found.difference === NO_FILE ? `${file.path} is not a file; its owner has to remove it` : undefined;
 }
 
 /** Gives `work` an open file that contains the text and has no name; an empty text needs no space anywhere. */
