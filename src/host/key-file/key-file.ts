@@ -38,25 +38,23 @@ export interface KeyFileWrite {
  */
 export function writeKeyFile(target: KeyFile, text: string, mounts: readonly Mount[]): KeyFileWrite {
   const notes: string[] = [];
-  let last = "it changed while it was written";
+  let difference = look(target, text, { mounts, leftovers: true });
+  if (difference === undefined) return { changed: false, notes };
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     try {
-      const difference = look(target, text, { mounts, leftovers: attempt === 0 });
-      if (difference === undefined) return { changed: attempt > 0, notes };
-      last = difference;
       withOwnedDirectory(target, mounts, notes, (directory) => replaceFile(target, directory, text, notes));
+      difference = look(target, text, { mounts, leftovers: false });
+      if (difference === undefined) return { changed: true, notes };
     } catch (error) {
       if (error instanceof UamError) throw error;
-      const code = errorCode(error);
-      if (!RACES.has(code)) throw refused(target, error);
+      difference = errorCode(error);
+      if (!RACES.has(difference)) throw refused(target, error);
       requireHome(target);
-      last = code;
     }
   }
-  if (look(target, text, { mounts, leftovers: false }) === undefined) return { changed: true, notes };
   throw new UamError(
     "internal",
-    `Cannot write ${target.path} for ${target.owner.name}: its owner keeps changing it (${last})`,
+    `Cannot write ${target.path} for ${target.owner.name}: its owner keeps changing it (${difference})`,
   );
 }
 
