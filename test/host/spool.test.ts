@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -27,6 +28,25 @@ test("removeOwnedFiles() leaves others their turn, and removes all though some g
     expect(gone.length).toBeGreaterThan(0);
     expect(turns).toBeGreaterThan(0);
   } finally {
+    rmSync(base, { recursive: true, force: true });
+  }
+});
+
+test("removeOwnedFiles() says which spool keeps a job that cannot be removed", async () => {
+  const base = mkdtempSync(join(tmpdir(), "uam-spool-"));
+  const spool = join(base, "atjobs");
+  const job = join(spool, "a1");
+  mkdirSync(spool);
+  writeFileSync(job, "");
+  // tmpfs has no such attribute; and only root can set it.
+  const isKept = spawnSync("chattr", ["+i", job]).status === 0;
+  try {
+    const removing = removeOwnedFiles(spool, process.getuid?.() ?? 0);
+    if (isKept) await expect(removing).rejects.toThrow(`Cannot remove jobs in ${spool}: EPERM`);
+    else await removing;
+    expect(existsSync(job)).toBe(isKept);
+  } finally {
+    spawnSync("chattr", ["-i", job]);
     rmSync(base, { recursive: true, force: true });
   }
 });
