@@ -96,7 +96,10 @@ describe("setUserHosts()", () => {
     app.clock.advance(HOUR);
     await finishClosings(services);
     expect([host.accounts.has(account), await owed()]).toEqual([false, []]);
-    expect(await app.lastAudit("reconcile.repair")).toMatchObject({ subjectId: user.id, result: "success" });
+    expect(await app.lastAudit("reconcile.repair")).toMatchObject({
+      ...{ subjectId: user.id, result: "success" },
+      detail: { username: user.username, done: "the account on the service's own host was removed" },
+    });
   });
 
   test("gives back what is still owed, and then nothing of it is done", async () => {
