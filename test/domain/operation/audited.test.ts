@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eq, sql } from "drizzle-orm";
 import { audited, auditedClosing, auditedGrant } from "../../../src/domain/operation/audited.ts";
+import type { ActorType } from "../../../src/domain/operation/entry.ts";
 import { UamError } from "../../../src/shared/errors.ts";
 import { settings } from "../../../src/store/schema.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
@@ -211,6 +212,34 @@ describe("auditedClosing()", () => {
     await auditedClosing(app.system, entry, async (op) => {
       // @ts-expect-error: an undo that could open an account cannot be written for a closing.
       expect(op.onRollback).toBeUndefined();
+    });
+  });
+
+  describe("on a full disk", () => {
+    const full = () => Object.assign(new Error("could not extend file"), { code: "53100" });
+    /** How often the reserve was given up, of which there are two pieces, for somebody whose closing fails with that. */
+    async function given(type: ActorType, error: Error): Promise<number> {
+      let released = 0;
+      const reserve = { release: () => ++released <= 2, isInUse: () => false, lay() {} };
+      const actor = { type, name: "somebody", ip: "" };
+      const closing = auditedClosing({ ...app.system, actor, reserve }, entry, () => Promise.reject(error));
+      await expect(closing).rejects.toBe(error);
+      return released;
+    }
+
+    test.each<[ActorType, number]>([
+      ["admin", 3],
+      ["token", 3],
+      ["cli", 3],
+      ["user", 0],
+      ["system", 0],
+      ["anonymous", 0],
+    ])("for one of the type %s the reserve is asked for room %d times", async (type, times) => {
+      expect(await given(type, full())).toBe(times);
+    });
+
+    test("and nothing is given up for any other failure", async () => {
+      expect(await given("admin", new UamError("conflict", "It is expired"))).toBe(0);
     });
   });
 });
