@@ -216,8 +216,12 @@ export function createStates(services: Services): States {
     for (;;) {
       const news = follower.since(host.id, from.id);
       if (news.kind === "whole") return await whole(host);
-      if (news.kind === "nothing") break;
       const at = follower.head();
+      if (news.kind === "nothing") {
+        // At the same instant as the window was asked, so that no news lies before it.
+        if (at.id - from.id > OLD_CURSOR) from = { id: at.id, cursor: cursorAt(at) };
+        break;
+      }
       const removed = news.removals ? await readRemoved(db, host.id, from.id) : [];
       const states = await known.read(news.users);
       const told = changes(host, { at, states, removed });
@@ -236,18 +240,15 @@ export function createStates(services: Services): States {
         const { at, users, removed } = end.news;
         const states = (users.get(host.id) ?? []).flatMap((user) => end.states.get(user) ?? []);
         const told = changes(host, { at, states, removed: removed.get(host.id) ?? [] });
-        return told ?? unchanged(host, from);
+        return told ?? unchanged(host, from.cursor);
       }
       case "nothing":
-        return unchanged(host, from);
+        return unchanged(host, from.cursor);
     }
   }
 
-  /** The cursor stays, so that the agent need not store another, unless it is getting old. */
-  function unchanged(host: AdmittedHost, from: { readonly id: number; readonly cursor: Cursor }): string {
-    const at = follower.head();
-    const mayMove = at.id - from.id > OLD_CURSOR && follower.since(host.id, from.id).kind === "nothing";
-    return write(host, { cursor: mayMove ? cursorAt(at) : from.cursor, full: false, accounts: [], removed: [] });
+  function unchanged(host: AdmittedHost, cursor: Cursor): string {
+    return write(host, { cursor, full: false, accounts: [], removed: [] });
   }
 
   /** Undefined if none of it is the host's. */

@@ -41,6 +41,17 @@ async function settled(agent: TestAgent): Promise<HostState> {
   return await agent.state();
 }
 
+/** Adds records that concern no host, beside what operations write. */
+function addRecords(count: number): Promise<void> {
+  const seal = `decode('${"ab".repeat(32)}', 'hex')`;
+  return t.alter(`alter table audit disable trigger all; alter table audit_head disable trigger all;
+    insert into audit (id, created_at, actor_type, actor, action, resource_type, resource_id, detail, result, ip, mac)
+      select id + n, created_at, 'cli', 'filler', 'settings.update', 'setting', '', '{}', 'success', '', ${seal}
+      from audit_head, generate_series(1, ${count}) as n;
+    update audit_head set id = id + ${count}, mac = ${seal};
+    alter table audit enable trigger all; alter table audit_head enable trigger all`);
+}
+
 describe("answer()", () => {
   test("tells everything first, then what changed, and nothing of others", async () => {
     const agent = await joinedAgent(t, "state1");
@@ -68,6 +79,22 @@ describe("answer()", () => {
     expect(accountOf(await settled(agent), "anna")).toMatchObject({ open: false, keys: [] });
     const before = alone.cursor;
     expect(await settled(alone)).toMatchObject({ full: false, accounts: [], removed: [], cursor: before });
+  });
+
+  test("keeps the cursor of a host that nothing concerns until it is 5000 records old, and misses nothing then", async () => {
+    const agent = await joinedAgent(t, "unconcerned");
+    const { id } = await t.user("olga");
+    await settled(agent);
+    const { cursor } = agent;
+    await addRecords(5000);
+    expect(await settled(agent)).toMatchObject({ full: false, accounts: [], cursor });
+    await addRecords(1);
+    const moved = await settled(agent);
+    expect(moved).toMatchObject({ full: false, accounts: [], removed: [] });
+    expect(moved.cursor).toBe(`${Number(cursor.split(".")[0]) + 5001}.${"ab".repeat(32)}`);
+    await disableUser(t.system, id);
+    await addRecords(5001);
+    expect(await settled(agent)).toMatchObject({ full: false, accounts: [{ name: "ext_olga", open: false }] });
   });
 
   test("wakes who waits, at once, and only whom it concerns", async () => {
