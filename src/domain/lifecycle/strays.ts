@@ -15,8 +15,7 @@ const CUT_SHORT =
 
 /**
  * Ends processes under uids that this service gave to accounts, if neither an account of the host nor an open one of `accounts` has the
- * uid; each uid is a record. A process that does not end is only reported, every time. If there are no such processes, the database is
- * only asked for records that an earlier call did not write.
+ * uid; each uid is a record. A process that does not end is only reported, every time.
  */
 export async function endStrays(
   services: Services,
@@ -38,7 +37,6 @@ export async function endStrays(
 
 /** The uids that were given to accounts; other processes are not ours to judge. */
 async function givenOf(db: Database, uids: readonly number[]): Promise<readonly number[]> {
-  if (uids.length === 0) return [];
   const rows = await db
     .select({ uid: givenUids.uid })
     .from(givenUids)
