@@ -8,11 +8,13 @@ import { tellAdministrators } from "../mail/administrators.ts";
 import { auditHead as letterOf } from "../mail/messages.ts";
 import type { Services } from "../operation/context.ts";
 
-/** Mails the head to each administrator, once a day however often it is called; nothing while the log is empty. */
+/**
+ * Mails the head to each administrator, once a day however often it is called. Making the first administrator is a record, so the log is
+ * not empty where there is anybody to tell.
+ */
 export async function mailAuditHead(services: Services): Promise<void> {
   const { db, clock, policy } = services;
   const head = await auditHead({ db });
-  if (head.id === 0) return;
   const [oldest] = await db.select({ id: min(audit.id) }).from(audit);
   const at = clock.now();
   const message = letterOf(policy.site, { at, count: head.id - (oldest?.id ?? head.id) + 1, head: describeHead(head) });
