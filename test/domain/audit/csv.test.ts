@@ -221,6 +221,20 @@ describe("exportAudit()", () => {
     }
   });
 
+  test("is not waited for once its reader has left, also while a block is being read", async () => {
+    await addMany(5001, "2034-02-01T00:00:00Z");
+    const calls: string[] = [];
+    const note = (call: string) => () => void calls.push(call);
+    const place = { waits: note("waits"), isRead: note("is read"), onGivingWay() {}, release: note("release") };
+    const slow = slowlyRead();
+    const reader = (await exportAudit(slow.context, {}, { take: () => place }, 1500)).getReader();
+    await reader.read();
+    await reader.cancel();
+    expect(calls).toEqual(["waits", "is read", "release"]);
+    await slow.release();
+    expect(calls).toEqual(["waits", "is read", "release"]);
+  });
+
   test("a failure before the first block is JSON with 500", async () => {
     await root.db.execute(sql`alter table audit rename column ip to ip_gone`);
     const answer = await admin.call("GET", "/audit/export");
@@ -252,6 +266,29 @@ describe("exportAudit()", () => {
     expect(headers.get("content-disposition")).toContain(app.clock.now().toISOString().slice(0, 10));
   });
 });
+
+/** A context whose reading of blocks after the first comes to an end with `release`, which returns once whoever waited for it went on. */
+function slowlyRead() {
+  const { promise: released, resolve } = Promise.withResolvers<void>();
+  const blocks: Promise<unknown>[] = [];
+  type Client = typeof app.db.$client;
+  const unsafe = (...query: Parameters<Client["unsafe"]>) => ({
+    raw: () => {
+      const rows = app.db.$client.unsafe(...query).raw();
+      blocks.push(blocks.length === 0 ? rows : Promise.all([rows, released]).then(([read]) => read));
+      return blocks.at(-1);
+    },
+  });
+  const db = new Proxy(app.db, {
+    get: (from, name) => (name === "$client" ? { unsafe } : Reflect.get(from, name)),
+  });
+  const release = async () => {
+    resolve();
+    await Promise.all(blocks);
+    await new Promise(setImmediate);
+  };
+  return { context: { ...app.system, db }, release };
+}
 
 function isFree(places: ExportPlaces): boolean {
   try {
