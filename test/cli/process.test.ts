@@ -239,7 +239,7 @@ describeSlow("uam beside the service", () => {
   });
 
   test("healthcheck --wait returns once the service answers, and commands share its database", async () => {
-    expect(uam("healthcheck", "--wait", "20s")).toEqual({ status: 0, stdout: "", stderr: "" });
+    expect(uam("healthcheck", "--wait", "60s")).toEqual({ status: 0, stdout: "", stderr: "" });
     expect(uam("user", "create", "bob", "--email", "bob@example.org").status).toBe(0);
     expect(uam("user", "list").stdout).toContain("bob@example.org");
     expect(JSON.parse(uam("host", "list", "--json").stdout).items).toMatchObject([{ name: "local", mode: "dry-run" }]);

@@ -197,6 +197,7 @@ describe("startJobs()", () => {
 
   test("a job that fails is logged and does not keep the others from running", async () => {
     const errors: unknown[] = [];
+    let calls = 0;
     const log = {
       ...app.services.log,
       error: (_: string, fields: { readonly job?: string }) => void errors.push(fields.job),
@@ -206,13 +207,16 @@ describe("startJobs()", () => {
       {
         transport: post,
         reconcile: async () => {
+          calls++;
           throw new Error("no such host");
         },
       },
     );
     await jobs.caughtUp;
     await jobs.stop();
-    expect(errors).toEqual(["reconcile"]);
+    // Twice, where a minute begins meanwhile.
+    expect(calls).toBeGreaterThan(0);
+    expect(errors).toEqual(Array(calls).fill("reconcile"));
   }, 180_000);
 });
 

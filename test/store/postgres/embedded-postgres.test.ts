@@ -283,16 +283,21 @@ describe("openEmbeddedPostgres", () => {
   });
 
   test("openEmbeddedPostgres() recovers from an initdb that was killed", async () => {
-    const fresh = join(top, "killed");
     const program = join(import.meta.dir, "../../support/hold-postgres.ts");
-    const child = spawn(process.execPath, [program, fresh], { stdio: ["pipe", "ignore", "ignore"] });
-    children.push(child);
-    const root = join(fresh, "postgres");
-    const underWay = () => existsSync(root) && readdirSync(root).some((name) => name.startsWith("initdb-"));
-    expect(await eventually(underWay)).toBe(true);
-    await sleep(100);
-    child.kill("SIGKILL");
-    expect(existsSync(join(root, "data"))).toBe(false);
+    let fresh = "";
+    const root = () => join(fresh, "postgres");
+    const underWay = () => existsSync(root()) && readdirSync(root()).some((name) => name.startsWith("initdb-"));
+    const isMade = () => existsSync(join(root(), "data"));
+    // On a busy machine it may be done before it is killed: then another one is.
+    for (let attempt = 0; attempt === 0 || (isMade() && attempt < 20); attempt++) {
+      fresh = join(top, `killed${attempt}`);
+      const child = spawn(process.execPath, [program, fresh], { stdio: ["pipe", "ignore", "ignore"] });
+      children.push(child);
+      expect(await eventually(() => underWay() || isMade())).toBe(true);
+      await sleep(100);
+      child.kill("SIGKILL");
+    }
+    expect(isMade()).toBe(false);
     const server = await open(fresh);
     expect(await query(server.connection, (sql) => sql`select 1`)).toHaveLength(1);
     await server.stop();
