@@ -11,6 +11,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -75,7 +76,7 @@ describeOnHost("an agent on a real host", () => {
     // Of the accounts on the machine it knows this test's alone.
     mkdirSync(join(base, "root/etc"), { recursive: true });
     writeFileSync(join(base, "root/etc/passwd"), `${NAME}:x:${UID}:${UID}::/:/bin/sh\n`);
-    const loop = `while :; do /bin/sh -c "$0" sh ${files.directory} ${base}/root; sleep 0.3; done`;
+    const loop = `while :; do /bin/sh -c "$0" sh ${files.directory} ${base}/root; echo >> ${base}/passes; sleep 0.3; done`;
     const env = { PATH: `${base}/bin:/usr/sbin:/usr/bin:/sbin:/bin` };
     writeFileSync(skew, "0");
     enforcer = spawn("/bin/sh", ["-c", loop, LEASE_SCRIPT], { env, stdio: "ignore" });
@@ -147,6 +148,13 @@ describeOnHost("an agent on a real host", () => {
   const running = () => processesOf(readProcesses(), UID).length;
   /** One that was killed is listed without the states until its parent asks how it ended. */
   const sleeping = () => spawnSync("pgrep", ["--runstates", "R,S,D", "-U", String(UID), "sleep"]).status === 0;
+  /** Returns once the timer's script has begun and ended. */
+  async function looked(): Promise<void> {
+    const passes = () => statSync(join(base, "passes")).size;
+    // One may be under way.
+    const enough = passes() + 2;
+    await until(() => passes() >= enough);
+  }
   const confirmed = (id: number) => until(() => stub.reports.at(-1)?.cursor === cursor(id));
   async function opened(lease_ms = 3_600_000): Promise<void> {
     stub.tell({ full: true, accounts: [account()], lease_ms });
@@ -186,8 +194,8 @@ describeOnHost("an agent on a real host", () => {
           admitted++;
           cut();
           const began = performance.now();
-          if (way.includes("ahead")) await Bun.sleep(1500);
-          else while (performance.now() - began < LEASE) await Bun.sleep(50);
+          while (!way.includes("ahead") && performance.now() - began < LEASE) await Bun.sleep(50);
+          await looked();
           if (!login()) refused++;
           writeFileSync(skew, "0");
           // What was sent while the clock was wrong must not be answered: it would be a lease by that clock.
@@ -273,6 +281,7 @@ describeOnHost("an agent on a real host", () => {
       enforce(files, () => momentOf(systemClock));
       expect(login()).toBe(true);
       await Bun.sleep(length);
+      await looked();
       expect(login()).toBe(false);
     });
 
