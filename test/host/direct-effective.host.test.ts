@@ -53,11 +53,17 @@ describeOnHost("what sshd really reads", () => {
         const begin = performance.now();
         await host.openAccount(stored({ keys: [key] }));
         expect(server.login(NAME, path)).toBe(true);
-        const patience = 2000 + 5 * (performance.now() - begin);
-        const expireAt = new Date(Math.ceil((Date.now() + patience) / 1000) * 1000);
-        await host.openAccount(stored({ keys: [key], expireAt }));
+        let patience = 2000 + 5 * (performance.now() - begin);
+        let expireAt = new Date(0);
+        let admitted = false;
+        // What came too late on a busy machine says nothing, and is tried again with more time.
+        for (; Date.now() >= expireAt.getTime(); patience *= 2) {
+          expireAt = new Date(Math.ceil((Date.now() + patience) / 1000) * 1000);
+          await host.openAccount(stored({ keys: [key], expireAt }));
+          admitted = server.login(NAME, path);
+        }
+        expect(admitted).toBe(true);
         const text = readFileSync(keysPath(), "utf8");
-        expect([server.login(NAME, path), Date.now() < expireAt.getTime()]).toEqual([true, true]);
         await Bun.sleep(expireAt.getTime() + 1000 - Date.now());
         expect(server.login(NAME, path)).toBe(false);
         expect(readFileSync(keysPath(), "utf8")).toBe(text);

@@ -164,7 +164,7 @@ describeOnHost("sudo mode", () => {
       "without the service sshd refuses the key one second after expire_at with UsePAM %s",
       async (usePam) => {
         const server = await startSshd(mkdtempSync(join(lab.base, "sshd-")), [`UsePAM ${usePam}`]);
-        const service = lab.startHost();
+        let service = lab.startHost();
         try {
           const { path, key } = server.makeKey(1);
           await service.createAccount(stored());
@@ -172,11 +172,19 @@ describeOnHost("sudo mode", () => {
           const begin = performance.now();
           await service.openAccount(stored({ keys: [key] }));
           expect(server.login(NAME, path)).toBe(true);
-          const patience = 2000 + 5 * (performance.now() - begin);
-          const expireAt = new Date(Math.ceil((Date.now() + patience) / 1000) * 1000);
-          await service.openAccount(stored({ keys: [key], expireAt }));
-          service.stop();
-          expect([server.login(NAME, path), Date.now() < expireAt.getTime()]).toEqual([true, true]);
+          let patience = 2000 + 5 * (performance.now() - begin);
+          let expireAt = new Date(0);
+          let admitted = false;
+          // What came too late on a busy machine says nothing, and is tried again with more time.
+          for (; Date.now() >= expireAt.getTime(); patience *= 2) {
+            service.stop();
+            service = lab.startHost();
+            expireAt = new Date(Math.ceil((Date.now() + patience) / 1000) * 1000);
+            await service.openAccount(stored({ keys: [key], expireAt }));
+            service.stop();
+            admitted = server.login(NAME, path);
+          }
+          expect(admitted).toBe(true);
           await Bun.sleep(expireAt.getTime() + 1000 - Date.now());
           expect(server.login(NAME, path)).toBe(false);
           expect(readFileSync(lab.keys, "utf8")).toContain(key.base64);
