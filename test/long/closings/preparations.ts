@@ -3,8 +3,10 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { readProcess } from "../../../src/host/processes/processes.ts";
 import { hasFuse, withHeldMount } from "../../support/holding-fuse.ts";
 import type { TestSshd } from "../../support/sshd.ts";
+import { until } from "../../support/until.ts";
 
 /** An account with keys that log in. */
 export interface Target {
@@ -42,16 +44,14 @@ const owner =
 const going =
   (script: string): Preparation =>
   async (target) => {
-    asOwner(target, `trap '' HUP TERM INT; ${script}`);
-    await Bun.sleep(100);
+    await begun(target, asOwner(target, `trap '' HUP TERM INT; ${script}`));
     return undefined;
   };
 
 const perl =
   (program: string): Preparation =>
   async (target) => {
-    start(target, "/usr/bin/perl", "-e", program);
-    await Bun.sleep(100);
+    await begun(target, start(target, "/usr/bin/perl", "-e", program));
     return undefined;
   };
 
@@ -141,6 +141,13 @@ async function held(target: Target, name: Buffer, server: number, waits: boolean
     over.resolve();
     await work;
   };
+}
+
+/** Returns once it is the account's, so that it ends with the account's processes, and then has had a moment for its work. */
+async function begun({ uid }: Target, child: ChildProcess): Promise<void> {
+  const isOver = () => child.exitCode !== null || child.signalCode !== null;
+  await until(() => isOver() || readProcess(child.pid ?? 0)?.uids.includes(uid) === true);
+  await Bun.sleep(100);
 }
 
 function asOwner(target: Target, script: string): ChildProcess {
