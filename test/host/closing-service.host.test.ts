@@ -17,7 +17,7 @@ import type { ServiceAnswer } from "../support/service.ts";
 import { startSshd, type TestSshd } from "../support/sshd.ts";
 import { until } from "../support/until.ts";
 
-setDefaultTimeout(120_000);
+setDefaultTimeout(180_000);
 
 describeOnHost("closings through the service", () => {
   let directory: string;

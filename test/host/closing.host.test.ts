@@ -288,7 +288,7 @@ describeOnHost("closings in direct mode", () => {
       }
       expect(logins()).toEqual([false, false]);
       expect(steps).toBeGreaterThan(10);
-    }, 120_000);
+    }, 180_000);
 
     test.each(["account-command", "write-keys", "end-processes", "remove-file", "remove-owned-files"])(
       "shutAccount() ends access even if every %s fails, and owes it",

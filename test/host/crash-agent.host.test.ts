@@ -13,7 +13,8 @@ const MAIN = join(import.meta.dir, "../../src/main.ts");
 
 describeOnHost("a crash of an agent", () => {
   let fleet: Fleet;
-  setDefaultTimeout(90_000);
+  // More than all that is waited for in one of them.
+  setDefaultTimeout(300_000);
   beforeAll(async () => {
     fleet = await makeFleet({ program: [process.execPath, MAIN] });
   });

@@ -18,7 +18,8 @@ const own = FAULT_POINTS.filter((point) => PLACES[point].world === "service");
 
 describeOnHost("a crash of the service", () => {
   let world: World;
-  setDefaultTimeout(180_000);
+  // More than all that is waited for in one of them.
+  setDefaultTimeout(300_000);
   beforeAll(async () => {
     world = await makeWorld({ program: [process.execPath, MAIN], hostMode: "direct" });
   });

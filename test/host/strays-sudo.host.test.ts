@@ -8,7 +8,7 @@ import { createSudoLab, run, running, type SudoLab, startAs, stored, UID } from 
 import { until } from "../support/until.ts";
 
 // Real commands, on machines that may be busy with other tests.
-setDefaultTimeout(60_000);
+setDefaultTimeout(180_000);
 
 /** Of the range that the rules allow; never an account's in these tests. */
 const GONE = UID + 50;

@@ -8,7 +8,7 @@ import { createSudoLab, NAME, run, SERVICE, type SudoLab, UID } from "../support
 import { atTerminal, startThief, type Thief, type Typed } from "../support/terminal.ts";
 import { until } from "../support/until.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(180_000);
 
 const BEHIND = `${process.execPath} ${join(import.meta.dir, "../support/behind-terminal.ts")}`;
 const DRIVER = join(import.meta.dir, "../support/terminal-driver.ts");

@@ -16,7 +16,7 @@ import { createTestApp, type TestApp } from "../support/app.ts";
 import { joinToken } from "../support/fleet.ts";
 import { testSlow } from "../support/thorough.ts";
 
-setDefaultTimeout(120_000);
+setDefaultTimeout(180_000);
 
 /** Milliseconds: a hang is what is still open then. */
 const A_MINUTE = 60_000;

@@ -11,7 +11,7 @@ import { freshKey } from "../../support/keys.ts";
 import { storedState } from "../../support/stored-state.ts";
 import { untilWaiting } from "../../support/waiting.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(180_000);
 
 let app: TestApp;
 let count = 0;

@@ -21,7 +21,7 @@ import { sendSlowly } from "../../support/slow-body.ts";
 import { storedState } from "../../support/stored-state.ts";
 import { describeSlow } from "../../support/thorough.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(180_000);
 
 let app: TestApp;
 let hook: Receiver;

@@ -139,7 +139,7 @@ ruleset(name="uam") { action(type="omfile" file="${output}" template="uam") }
       await stop();
       await end(server, "SIGKILL");
     }
-  }, 120_000);
+  }, 180_000);
 });
 
 describe.skipIf(!isHost)("a full disk", () => {
