@@ -22,5 +22,8 @@ test("processorTime() counts what this process does, and not what it waits for",
     for (const end = process.cpuUsage().user + 100_000; process.cpuUsage().user < end; );
   };
   expect(await processorTime(work)).toBeGreaterThanOrEqual(90);
-  expect(await processorTime(() => Bun.sleep(600))).toBeLessThan(500);
+  // What the collector does of the tests before is this process's, too, but not each time.
+  const waits: number[] = [];
+  for (let attempt = 0; attempt < 5; attempt++) waits.push(await processorTime(() => Bun.sleep(600)));
+  expect(Math.min(...waits)).toBeLessThan(500);
 });

@@ -56,7 +56,7 @@ async function record(times: number, name = "ä"): Promise<void> {
 const ids = async () => (await app.auditRows()).map(({ id }) => id);
 const idsIn = (path: string): number[] =>
   existsSync(path)
-    ? [...readFileSync(path, "utf8").matchAll(/^.*?(\{.*\})$/gm)].map(([, json]) => JSON.parse(json ?? "").id)
+    ? [...readFileSync(path, "utf8").matchAll(/^.*?(\{.*\})\n/gm)].map(([, json]) => JSON.parse(json ?? "").id)
     : [];
 const stored = async (target: string) =>
   (await app.db.select().from(auditStreams).where(eq(auditStreams.target, target)))[0];
