@@ -50,6 +50,7 @@ export async function upgradesRelease(container: Container, packagePath: string,
     for (const command of [`dpkg --install ${packagePath}`, "uam install --mode direct", EDIT, "systemctl start uam"])
       await container.sh(command, 120);
     await answers(container);
+    await container.sh("uam admin add root-admin --email root@example.org");
     await healthy(container, "uam");
   });
   await step("people are logged in; a user is disabled, and a key revoked", async () => {
