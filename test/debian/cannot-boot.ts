@@ -12,6 +12,8 @@ const PROGRAMS = {
   "/usr/bin/systemd-nspawn": "systemd-container",
   "/usr/sbin/debootstrap": "debootstrap",
   "/usr/bin/dpkg-deb": "dpkg",
+  "/usr/bin/ssh": "openssh-client",
+  "/usr/bin/curl": "curl",
 };
 
 /** Throws `CannotBoot` unless containers can be tried here, and an error that says what to install if that is all that is missing. */

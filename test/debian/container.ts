@@ -19,6 +19,8 @@ export interface Container {
   attempt(script: string, seconds?: number): Promise<Outcome>;
   /** Repeats a script until it ends with 0; throws, with what it last said, when the seconds are over. */
   until(script: string, seconds: number): Promise<string>;
+  /** Runs a program of this machine in the container's network, whatever is being replaced inside; at most a minute unless told. */
+  fromHere(argv: readonly string[], seconds?: number): Promise<Outcome>;
   /** Ends everything in it at once. */
   stop(): Promise<void>;
 }
@@ -76,6 +78,7 @@ export async function boot(directory: string, name: string, isNew = false): Prom
         await Bun.sleep(200);
       }
     },
+    fromHere: (argv, seconds = 60) => run(["nsenter", `--target=${leader}`, "--net", ...argv], seconds),
     stop: async () => {
       if (nspawn.exitCode === null) await run(["kill", "-KILL", String(leader)], 5);
       await Promise.race([nspawn.exited, Bun.sleep(10_000)]);

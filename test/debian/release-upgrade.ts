@@ -1,40 +1,48 @@
 /** The distribution is upgraded to its next release under a running installation, with people logged in. */
 
-import { admitted, logIn, refused, revokeOwnKey, sessionEnded, startAsUser, uploadKey } from "./access.ts";
-import { answers, healthy, idle } from "./checks.ts";
+import { admitted, logIn, revokeOwnKey, sessionEnded, startAsUser, uploadKey } from "./access.ts";
+import { answers, healthy, idle, mainPid } from "./checks.ts";
+import { comeAndGo, report } from "./come-and-go.ts";
 import type { Container } from "./container.ts";
+import { type Answer, knock, knockUntilAnswered } from "./from-here.ts";
 import { EDIT } from "./readme.ts";
 import { same, say, step } from "./steps.ts";
 import { inTree, MIRROR, type Suite } from "./tree.ts";
+
+export interface ReleaseUpgrade {
+  readonly mode: "direct" | "sudo";
+  /** Of uam, in the container. */
+  readonly package: string;
+  /** What the newer release calls itself. */
+  readonly version: string;
+}
 
 /** Debian's release notes, "Upgrades from Debian 12": first what needs no new packages, then the rest. */
 const UPGRADE = ["upgrade --without-new-pkgs", "dist-upgrade"] as const;
 const APT = "DEBIAN_FRONTEND=noninteractive apt-get -qy -o Dpkg::Options::=--force-confold";
 const SOURCES = "/etc/apt/sources.list";
-/** For some 200 packages on a busy machine. */
+/** For some 200 packages on a busy machine; seconds. */
 const PATIENCE = 30 * 60;
-/** The service goes on each minute with what it owes. */
-const OWED = 180;
+const LOG = "/root/release-upgrade.log";
+const STATUS = "/root/release-upgrade.status";
 
 /** Who is logged in all the time, by the key that opened the session and the program that runs in it. */
 const SESSIONS = {
   kept: { user: "alice", key: "alice-kept", program: "sleep 9001" },
   revoked: { user: "alice", key: "alice-lost", program: "sleep 9002" },
-  disabled: { user: "dora", key: "dora-1", program: "sleep 9003" },
 } as const;
 type Session = (typeof SESSIONS)[keyof typeof SESSIONS];
 
+interface Key {
+  readonly user: string;
+  readonly key: string;
+}
+
 /** Keys that were taken away before, and must open nothing at any moment. */
-const CLOSED = [
+const CLOSED: readonly Key[] = [
   { user: "bob", key: "bob-1" },
   { user: "carol", key: "carol-1" },
-] as const;
-const WATCH = "/root/watch";
-const STOP = `${WATCH}.stop`;
-const OPENED = `${WATCH}.opened`;
-const SAID = `${WATCH}.said`;
-const LOG = "/root/release-upgrade.log";
-const STATUS = "/root/release-upgrade.status";
+];
 
 /** Fetches all packages of the newer release for the tree, which is not booted yet: it has no network then. */
 export async function fetchRelease(directory: string, suite: Suite): Promise<void> {
@@ -44,17 +52,26 @@ export async function fetchRelease(directory: string, suite: Suite): Promise<voi
   );
 }
 
-/** Installs the package, has people come and go, and upgrades Debian under them. Throws at the first thing that is wrong. */
-export async function upgradesRelease(container: Container, packagePath: string, version: string): Promise<void> {
-  await step("the package is installed and set up in direct mode", async () => {
-    for (const command of [`dpkg --install ${packagePath}`, "uam install --mode direct", EDIT, "systemctl start uam"])
-      await container.sh(command, 120);
+/**
+ * Installs the package, has people come and go, and upgrades Debian under them. Throws at the first thing that is wrong; gives the keys
+ * that open nothing any more.
+ */
+export async function upgradesRelease(container: Container, options: ReleaseUpgrade): Promise<readonly Key[]> {
+  const password = await step(`the package is installed and set up in ${options.mode} mode`, async () => {
+    const setUp = [
+      `dpkg --install ${options.package}`,
+      `uam install --mode ${options.mode}`,
+      EDIT,
+      "systemctl start uam",
+    ];
+    for (const command of setUp) await container.sh(command, 120);
     await answers(container);
-    await container.sh("uam admin add root-admin --email root@example.org");
+    const printed = await container.sh("uam admin add root-admin --email root@example.org");
     await healthy(container, "uam");
+    return printed.trim();
   });
   await step("people are logged in; a user is disabled, and a key revoked", async () => {
-    for (const user of ["alice", "bob", "carol", "dora"]) {
+    for (const user of ["alice", "bob", "carol"]) {
       await container.sh(`uam user create ${user} --email ${user}@example.org --ttl-days 3`);
       await logIn(container, "uam", user);
     }
@@ -70,37 +87,71 @@ export async function upgradesRelease(container: Container, packagePath: string,
     await container.sh("uam user disable bob");
     await revokeOwnKey(container, "carol", await keyId(container, "carol", "carol-1"));
     await uploadKey(container, "carol", "carol-2");
-    await watchClosed(container);
   });
-  await step("Debian is upgraded under them, and a user disabled while sshd is being replaced", async () => {
-    await container.sh(`rm -f ${STATUS}; setsid sh -c '
-      for what in ${UPGRADE.map((words) => `"${words}"`).join(" ")}; do ${APT} --no-download $what || break; done >${LOG} 2>&1
-      echo $? >${STATUS}' </dev/null >/dev/null 2>&1 &`);
-    await container.until(
-      `test -e ${STATUS} || ! dpkg --status openssh-server | grep -qx "Status: install ok installed"`,
-      PATIENCE,
-    );
-    const isUnderWay = (await container.attempt(`test -e ${STATUS}`)).status !== 0;
-    const { status, stdout, stderr } = await container.attempt("uam user disable dora");
-    say(`      disabled ${isUnderWay ? "in the middle of it" : "after it"}: ${status} ${`${stdout}${stderr}`.trim()}`);
-    await container.until(`test -e ${STATUS}`, PATIENCE);
-    if ((await container.sh(`cat ${STATUS}`)).trim() !== "0")
-      throw new Error(`apt-get failed: ${await container.sh(`tail -c 3000 ${LOG}`)}`);
-    same(await container.sh("dpkg --audit"), "", "dpkg --audit");
-    same((await container.sh("cut -d. -f1 /etc/debian_version")).trim(), version, "the release");
-  });
-  await step("the service runs, and the doctor is content", async () => {
+  const served = await mainPid(container);
+  const watch = watchClosed(container);
+  const visited = await step("Debian is upgraded under them, while others come and go", () =>
+    upgrade(container, options.version, password),
+  );
+  await step("the service ran through, and the doctor is content", async () => {
     await answers(container);
-    await container.sh("systemctl is-active uam");
+    same(await mainPid(container), served, "the service's process");
     await container.sh("uam reconcile --check && uam audit verify");
     await healthy(container, "uam");
   });
-  await step("who was disabled meanwhile is out", async () => {
-    await container.until("! pgrep -u ext_dora", OWED);
-    await container.sh("uam user list --json | grep -A6 '\"dora\"' | grep -q '\"disabled\"'");
+  await revokesOpenSessions(container, options);
+  await step("keys open what they did, and new ones do", async () => {
+    await logIn(container, "uam", "alice");
+    await uploadKey(container, "alice", "alice-new");
+    await opensWhatItShould(container);
   });
+  const closed = [...CLOSED, ...visited, SESSIONS.revoked];
+  await step("nothing that was closed was open at any moment", async () => {
+    await watch.end();
+    await closedStays(container, closed);
+  });
+  return closed;
+}
+
+/** The same installation, once the upgraded host was booted again. */
+export async function afterBoot(container: Container, closed: readonly Key[]): Promise<void> {
+  await step("after a boot the service serves, and all is as before", async () => {
+    await answers(container);
+    await container.sh("uam reconcile --check && uam audit verify");
+    await healthy(container, "uam");
+    await opensWhatItShould(container);
+    await closedStays(container, closed);
+  });
+}
+
+/** Gives the keys of those who came meanwhile. */
+async function upgrade(container: Container, version: string, password: string): Promise<readonly Key[]> {
+  await container.sh(`rm -f ${STATUS}; setsid sh -c '
+    for what in ${UPGRADE.map((words) => `"${words}"`).join(" ")}; do ${APT} --no-download $what || break; done >${LOG} 2>&1
+    echo $? >${STATUS}' </dev/null >/dev/null 2>&1 &`);
+  let isOver = false;
+  const visits = comeAndGo(container, password, () => isOver);
+  try {
+    await Promise.race([container.until(`test -e ${STATUS}`, PATIENCE), visits]);
+  } finally {
+    isOver = true;
+  }
+  const came = await visits;
+  report(came);
+  const status = (await container.sh(`cat ${STATUS}`)).trim();
+  if (status !== "0") throw new Error(`apt-get failed: ${await container.sh(`tail -c 3000 ${LOG}`)}`);
+  same(await container.sh("dpkg --audit"), "", "dpkg --audit");
+  same((await container.sh("cut -d. -f1 /etc/debian_version")).trim(), version, "the release");
+  say(`      ${(await container.sh(`grep -c '^Setting up' ${LOG}`)).trim()} packages were set up`);
+  if (came.closed.length === 0) throw new Error("nobody came in while Debian was upgraded");
+  return came.closed;
+}
+
+/** Sudo mode has no proof of which key opened a session: a revocation ends all of the account there. */
+async function revokesOpenSessions(container: Container, { mode }: ReleaseUpgrade): Promise<void> {
+  const spared = mode === "direct";
   await step(
-    "the sessions of before are listed with their keys; revoking one of these ends its session only",
+    `the sessions of before are listed with their keys; revoking one of these ends ${spared ? "its session only" : "the account's"}`,
     async () => {
       const listed = await container.sh(
         `uam user sessions alice --json | sed -n 's/^ *"name": "\\(.*\\)".*/\\1/p' | sort`,
@@ -109,32 +160,12 @@ export async function upgradesRelease(container: Container, packagePath: string,
       await logIn(container, "uam", "alice");
       await revokeOwnKey(container, "alice", await keyId(container, "alice", SESSIONS.revoked.key));
       await idle(container, `-U ext_alice -f '^${SESSIONS.revoked.program}'`);
-      await container.sh(runs(SESSIONS.kept));
+      if (spared) await container.sh(runs(SESSIONS.kept));
       await container.sh("uam user disable alice");
       await sessionEnded(container, "alice");
       await container.sh("uam user enable alice");
     },
   );
-  await step("keys open what they did, and new ones do", async () => {
-    await logIn(container, "uam", "alice");
-    await uploadKey(container, "alice", "alice-new");
-    await opensWhatItShould(container);
-  });
-  await step("nothing that was closed was open at any moment", async () => {
-    await container.sh(`touch ${STOP}; test ! -e ${OPENED} || { cat ${OPENED}; exit 1; }`);
-    await closedStays(container);
-  });
-}
-
-/** The same installation, once the upgraded host was booted again. */
-export async function afterBoot(container: Container): Promise<void> {
-  await step("after a boot the service serves, and all is as before", async () => {
-    await answers(container);
-    await container.sh("uam reconcile --check && uam audit verify");
-    await healthy(container, "uam");
-    await opensWhatItShould(container);
-    await closedStays(container);
-  });
 }
 
 async function opensWhatItShould(container: Container): Promise<void> {
@@ -143,27 +174,35 @@ async function opensWhatItShould(container: Container): Promise<void> {
     ["alice", "alice-new"],
     ["carol", "carol-2"],
   ] as const)
-    await admitted(container, user, key);
+    same(await knockUntilAnswered(container, user, key), "admitted", `what sshd says to ${key}`);
 }
 
-/** Last of a release's checks: from OpenSSH 9.8 on, refused logins shut everybody behind an address out for a while. */
-async function closedStays(container: Container): Promise<void> {
-  for (const { user, key } of [...CLOSED, SESSIONS.revoked, SESSIONS.disabled]) await refused(container, user, key);
+async function closedStays(container: Container, closed: readonly Key[]): Promise<void> {
+  for (const { user, key } of closed)
+    same(await knockUntilAnswered(container, user, key), "refused", `what sshd says to ${key}`);
 }
 
-/** Has the closed keys tried again and again, from an address of their own; returns once sshd has refused both. */
-async function watchClosed({ sh, until }: Container): Promise<void> {
-  await sh(`cat >${WATCH} <<'END'
-while ! test -e ${STOP}; do
-  for login in ${CLOSED.map(({ user, key }) => `${user}:${key}`).join(" ")}; do
-    if ssh -b 127.0.0.2 -o BatchMode=yes -o IdentitiesOnly=yes -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR \
-      -o ConnectTimeout=10 -i /root/\${login#*:} ext_\${login%:*}@127.0.0.1 true 2>>${SAID}; then echo $login >>${OPENED}; fi
-  done
-  sleep 2
-done
-END
-    setsid sh ${WATCH} </dev/null >/dev/null 2>&1 &`);
-  for (const { user } of CLOSED) await until(`grep -q 'ext_${user}@127.0.0.1: Permission denied' ${SAID}`, 60);
+/** Has the closed keys tried again and again; `end` throws if one of them was let in, or if sshd refused none. */
+function watchClosed(container: Container): { readonly end: () => Promise<void> } {
+  let isOver = false;
+  const counts: Record<Answer, number> = { admitted: 0, refused: 0, none: 0 };
+  const watching = (async () => {
+    while (!isOver) {
+      for (const { user, key } of CLOSED) counts[await knock(container, user, key)]++;
+      await Bun.sleep(1000);
+    }
+  })();
+  return {
+    end: async () => {
+      isOver = true;
+      await watching;
+      const { admitted, refused, none } = counts;
+      say(
+        `      closed keys were refused ${refused} times, without an answer ${none} times, and let in ${admitted} times`,
+      );
+      if (admitted > 0 || refused === 0) throw new Error("that is not what it should be");
+    },
+  };
 }
 
 function runs({ user, program }: Session): string {

@@ -33,7 +33,7 @@ const LIMIT = 25 * 60_000;
 /** Some 200 packages are fetched and set up. */
 const UPGRADE_LIMIT = 60 * 60_000;
 
-const AGENT_MODES = ["direct", "sudo"] as const;
+const MODES = ["direct", "sudo"] as const;
 
 const suite = suiteIn(process.argv.slice(2));
 const running = new Set<Container>();
@@ -67,7 +67,7 @@ async function testHost(): Promise<void> {
   const sudo = inContainer(tree, "sudo", async (container, shared) => {
     await (suite === RELEASE ? sudoMode : sudoEssentials)(container, packagesIn(shared));
   });
-  const agents = suite === RELEASE ? AGENT_MODES : [];
+  const agents = suite === RELEASE ? MODES : [];
   await Promise.all([direct, sudo, ...agents.map((mode) => testAgent(tree, mode))]);
 }
 
@@ -81,20 +81,23 @@ function suiteIn([option, name, ...rest]: readonly string[]): Suite | typeof UPG
   return found;
 }
 
-/** One release, which becomes the next under a running installation, and is booted again. */
-function upgradeRelease(tree: string): Promise<void> {
-  return at("upgrade", async () => {
-    const directory = await step("a copy of the tree", () => copyTree(tree, "upgrade"));
-    await step(`the packages of Debian ${UPGRADED.to}`, () => fetchRelease(directory, UPGRADED.to));
-    await booted(directory, "uam-test-upgrade", async (container, shared) => {
-      await upgradesRelease(container, packagesIn(shared).first, UPGRADED.version);
+/** One release, which becomes the next under a running installation in each mode, and is booted again. */
+async function upgradeRelease(tree: string): Promise<void> {
+  const fetched = await step("a copy of the tree", () => copyTree(tree, "fetched"));
+  await step(`the packages of Debian ${UPGRADED.to}`, () => fetchRelease(fetched, UPGRADED.to));
+  const upgrade = (mode: (typeof MODES)[number]) =>
+    at(mode, async () => {
+      const directory = await step("a copy of it", () => copyTree(fetched, mode));
+      const closed = await booted(directory, `uam-test-${mode}`, (container, shared) =>
+        upgradesRelease(container, { mode, package: packagesIn(shared).first, version: UPGRADED.version }),
+      );
+      await booted(directory, `uam-test-new-${mode}`, (container) => afterBoot(container, closed));
     });
-    await booted(directory, "uam-test-upgraded", afterBoot);
-  });
+  await Promise.all(MODES.map(upgrade));
 }
 
 /** A service with a further host, whose agent works in this mode. */
-function testAgent(tree: string, mode: (typeof AGENT_MODES)[number]): Promise<void> {
+function testAgent(tree: string, mode: (typeof MODES)[number]): Promise<void> {
   return inContainer(tree, `s-${mode}`, async (service, shared) => {
     const { first } = packagesIn(shared);
     await inContainer(tree, `a-${mode}`, async (web7, shared) => {
@@ -131,18 +134,18 @@ function inContainer(
 }
 
 /** Boots the directory for the work, and ends all in it afterwards. */
-async function booted(
+async function booted<Result>(
   directory: string,
   name: string,
-  work: (container: Container, shared: string) => Promise<void>,
-): Promise<void> {
+  work: (container: Container, shared: string) => Promise<Result>,
+): Promise<Result> {
   const container = await step("it boots", () => boot(directory, name, suite !== RELEASE));
   hasBooted = true;
   running.add(container);
   const shared = join(directory, "opt/uam");
   mkdirSync(shared, { recursive: true });
   try {
-    await work(container, shared);
+    return await work(container, shared);
   } catch (error) {
     const journal = await container.attempt(
       "journalctl --no-pager --lines=60 --unit=uam --unit=uam-agent --unit=uam-agent-lease --unit=ssh",
