@@ -3,6 +3,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import {
+  chmodSync,
   chownSync,
   existsSync,
   lstatSync,
@@ -15,7 +16,7 @@ import {
   unlinkSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { readAccounts } from "../../src/host/account.ts";
 import type { Account } from "../../src/protocol/host.ts";
 import { HANG } from "../support/hang.ts";
@@ -82,6 +83,19 @@ describeOnHost("sudo mode", () => {
         expect(spawnSync("userdel", ["-r", "-f", "--", NAME])).toMatchObject({ status: 0 });
         expect(await checking).toEqual([]);
         lab.cleanUp();
+      }
+    });
+
+    test("checkSudo() finds nothing wrong where rules were missing for a moment, as in an upgrade of sudo", async () => {
+      const pause = join(mkdtempSync(join(lab.base, "pauses-")), "pause");
+      chmodSync(dirname(pause), 0o777);
+      for (const missing of [undefined, lab.rules().replaceAll("[*]", "[+]")]) {
+        lab.install(missing);
+        const checking = host.check(pause);
+        await until(() => existsSync(pause));
+        lab.install(lab.rules());
+        rmSync(pause);
+        expect(await checking).toEqual([]);
       }
     });
 

@@ -26,8 +26,8 @@ export interface RemoteHost
     | "endStrays"
   > {
   readonly pid: number | undefined;
-  /** What `checkSudo` finds. */
-  check(): Promise<readonly string[]>;
+  /** What `checkSudo` finds. Given a file, each of its pauses makes it, and lasts until it is removed. */
+  check(pause?: string): Promise<readonly string[]>;
   log(): Promise<readonly LogLine[]>;
   sessions(account: AccountRef): Promise<readonly (Omit<SshSession, "since"> & { readonly since: string })[]>;
   /** The same as JSON. */
@@ -87,7 +87,7 @@ function startHost(privileges: readonly string[], overrides: Partial<HostSetting
   };
   return {
     pid: child.pid,
-    check: () => call("check") as Promise<readonly string[]>,
+    check: (pause) => call("check", ...(pause === undefined ? [] : [pause])) as Promise<readonly string[]>,
     log: () => call("log") as Promise<readonly LogLine[]>,
     presence: (account) => call("presence", account) as ReturnType<Host["presence"]>,
     nameTaken: (name) => call("nameTaken", name) as Promise<boolean>,

@@ -1,5 +1,6 @@
 /** A host in a process of its own, for another user: reads calls as JSON lines, writes their results. Run by host-client.ts. */
 
+import { existsSync, writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { createHost } from "../../src/host/create-host.ts";
 import { checkSudo } from "../../src/host/execute/sudo-check.ts";
@@ -8,13 +9,19 @@ import type { Account, Host } from "../../src/protocol/host.ts";
 import { bunRuntime } from "../../src/runtime/bun.ts";
 import { UamError } from "../../src/shared/errors.ts";
 import { recordingLog, testSettings } from "./host-account.ts";
+import { until } from "./until.ts";
 
 const settings = testSettings(JSON.parse(process.argv[2] ?? "{}") as Partial<HostSettings>);
 const { log, lines } = recordingLog();
 let host: Promise<Host> | undefined;
 
 async function call(method: string, args: readonly unknown[]): Promise<unknown> {
-  if (method === "check") return await checkSudo(settings, bunRuntime.program);
+  if (method === "check")
+    return await checkSudo(
+      settings,
+      bunRuntime.program,
+      args[0] === undefined ? undefined : () => heldBy(String(args[0])),
+    );
   if (method === "log") return lines;
   host ??= createHost(settings, log, bunRuntime);
   const made = await host;
@@ -52,6 +59,12 @@ async function call(method: string, args: readonly unknown[]): Promise<unknown> 
     default:
       throw new Error(`no such method: ${method}`);
   }
+}
+
+/** Makes the file, and waits until somebody has removed it. */
+async function heldBy(file: string): Promise<void> {
+  writeFileSync(file, "");
+  await until(() => !existsSync(file));
 }
 
 function account(value: unknown): Account {

@@ -1,5 +1,6 @@
 /** Whether sudo mode can work here, and what to do if it cannot. */
 
+import { setTimeout as sleep } from "node:timers/promises";
 import { publicMessage } from "../../shared/errors.ts";
 import { ACCOUNT_PREFIX } from "../../shared/text/account-name.ts";
 import { DAY, systemClock } from "../../shared/time/clock.ts";
@@ -18,24 +19,30 @@ import { askSudo, isAllowed, locateForRoot, REMEDY, runSudo } from "./sudo-run.t
 const AT_ONCE = 8;
 /** How often the rules are looked at while the accounts that they are looked at with are deleted. */
 const ATTEMPTS = 5;
+/** How often a host is looked at that seems to lack something, with pauses of so many milliseconds. */
+const LOOKS = 3;
+const PAUSE = 1000;
 /** The service works without these: systemd's are a help, and not every host has FUSE and the spools. */
 const OPTIONAL = /\/(?:loginctl|systemctl|fusermount3?|getent|sshd|rm|find)$/;
 
-/** Sentences that each name a fault and its remedy; none if sudo mode can work. Changes nothing. */
-export async function checkSudo(settings: HostSettings, program: readonly string[]): Promise<readonly string[]> {
+/**
+ * Sentences that each name a fault and its remedy; none if sudo mode can work. Changes nothing. While packages are upgraded, sudo and the
+ * programs of its rules are missing or do not start for a moment, and sudo refuses: a fault counts if it is still there after a pause.
+ */
+export async function checkSudo(
+  settings: HostSettings,
+  program: readonly string[],
+  pause: () => Promise<void> = () => sleep(PAUSE),
+): Promise<readonly string[]> {
   try {
     requireSudoLayout(settings);
-    const sudo = findSudoFault();
-    if (sudo !== undefined) return [`${sudo.finding}: ${sudo.remedy}`];
-    if (readProcess(1) === undefined) {
-      return [
-        "This user cannot see other users' processes: mount /proc without hidepid, leave ProtectProc= out of the unit",
-      ];
-    }
-    const faults = await ruleFaults(settings, program);
-    return faults.length > 0 ? faults : await sshdFaults(settings);
   } catch (error) {
     return [publicMessage(error)];
+  }
+  for (let look = 1; ; look++) {
+    const faults = await faultsNow(settings, program);
+    if (faults.length === 0 || look === LOOKS) return faults;
+    await pause();
   }
 }
 
@@ -51,6 +58,22 @@ export function strayKeyFiles(layout: Layout, patterns: readonly string[]): read
   return otherKeyFilesOf(patterns, ours)
     .filter((file) => file.inHome && file.path !== known)
     .map((file) => file.path);
+}
+
+async function faultsNow(settings: HostSettings, program: readonly string[]): Promise<readonly string[]> {
+  try {
+    const sudo = findSudoFault();
+    if (sudo !== undefined) return [`${sudo.finding}: ${sudo.remedy}`];
+    if (readProcess(1) === undefined) {
+      return [
+        "This user cannot see other users' processes: mount /proc without hidepid, leave ProtectProc= out of the unit",
+      ];
+    }
+    const faults = await ruleFaults(settings, program);
+    return faults.length > 0 ? faults : await sshdFaults(settings);
+  } catch (error) {
+    return [publicMessage(error)];
+  }
 }
 
 /** An sshd that cannot be asked is no fault here: reconcile reports what it reads. */
