@@ -1,9 +1,9 @@
 /** Whether sudo mode can work here, and what to do if it cannot. */
 
-import { setTimeout as sleep } from "node:timers/promises";
 import { publicMessage } from "../../shared/errors.ts";
 import { ACCOUNT_PREFIX } from "../../shared/text/account-name.ts";
 import { DAY, systemClock } from "../../shared/time/clock.ts";
+import { LOOKS, untilNextLook } from "../../shared/work/second-look.ts";
 import { readAccounts } from "../account.ts";
 import { keyFileOf, otherKeyFilesOf } from "../key-file/key-path.ts";
 import { EXAMPLE, expectedOwner } from "../plan/plan.ts";
@@ -19,9 +19,6 @@ import { askSudo, isAllowed, locateForRoot, REMEDY, runSudo } from "./sudo-run.t
 const AT_ONCE = 8;
 /** How often the rules are looked at while the accounts that they are looked at with are deleted. */
 const ATTEMPTS = 5;
-/** How often a host is looked at that seems to lack something, with pauses of so many milliseconds. */
-const LOOKS = 3;
-const PAUSE = 1000;
 /** The service works without these: systemd's are a help, and not every host has FUSE and the spools. */
 const OPTIONAL = /\/(?:loginctl|systemctl|fusermount3?|getent|sshd|rm|find)$/;
 
@@ -32,7 +29,7 @@ const OPTIONAL = /\/(?:loginctl|systemctl|fusermount3?|getent|sshd|rm|find)$/;
 export async function checkSudo(
   settings: HostSettings,
   program: readonly string[],
-  pause: () => Promise<void> = () => sleep(PAUSE),
+  pause: () => Promise<void> = untilNextLook,
 ): Promise<readonly string[]> {
   try {
     requireSudoLayout(settings);
