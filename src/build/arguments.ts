@@ -8,6 +8,9 @@ import { type Architecture, ownArchitecture } from "./packages.ts";
 /** A mistake in the arguments, or in the variables that replace some. */
 export class UsageError extends Error {}
 
+/** What keeps something from being built, as a sentence for whoever builds. */
+export class BuildError extends Error {}
+
 /** The options of both `bun run build` and `bun run deb`. */
 export interface ReleaseArguments {
   readonly architecture: Architecture;
@@ -38,7 +41,7 @@ export function readRelease({
 
 /**
  * Runs a program with its arguments. `-h` and `--help` print the usage; a UsageError, from the arguments or from the program, is
- * printed as a sentence and the usage, with exit code 2.
+ * printed as a sentence and the usage, with exit code 2; a BuildError as a sentence, with exit code 1.
  */
 export async function runWithArguments<const Options extends NonNullable<ParseArgsConfig["options"]>>(
   { usage, options }: { readonly usage: string; readonly options: Options },
@@ -52,6 +55,11 @@ export async function runWithArguments<const Options extends NonNullable<ParseAr
   try {
     await main(parse({ options, args }));
   } catch (error) {
+    if (error instanceof BuildError) {
+      console.error(error.message);
+      process.exitCode = 1;
+      return;
+    }
     if (!(error instanceof UsageError)) throw error;
     console.error(`${error.message}\n\n${usage}`);
     process.exitCode = 2;
@@ -66,7 +74,8 @@ function parse<T extends ParseArgsConfig>(config: T): ReturnType<typeof parseArg
   }
 }
 
-function parseArchitecture(text: string): Architecture {
+/** Throws UsageError. */
+export function parseArchitecture(text: string): Architecture {
   if (text !== "x64" && text !== "arm64")
     throw new UsageError(`There are no binaries for "${text}", only for x64 and arm64.`);
   return text;

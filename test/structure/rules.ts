@@ -260,6 +260,7 @@ export const WORDS: readonly Word[] = [
       "shared/work/fault-point.ts": "is told by a test, and is no part of the binary",
       "build/console.ts": "tells the libraries of the browser's pages that they are not being developed",
       "build/deb.ts": "DEBFULLNAME and DEBEMAIL are Debian's own, and no settings of the service",
+      "build/postgres": "compilers and apt are given the builder's own, and XDG_CACHE_HOME says where caches are",
       "cli/terminal/environment.ts":
         "JOURNAL_STREAM says where standard error goes and is no setting (systemd.exec(5))",
     },

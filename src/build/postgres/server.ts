@@ -1,0 +1,187 @@
+/**
+ * `bun src/build/postgres/server.ts`: PostgreSQL's programs as a release carries them, built from Debian's source in a tree of Debian 11,
+ * so that they run with every glibc from 2.31 on. What was built stays in a cache, and is used only if its checksum is the pinned one.
+ */
+
+import { createHash, randomBytes } from "node:crypto";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { BuildError, parseArchitecture, runWithArguments } from "../arguments.ts";
+import type { Architecture } from "../packages.ts";
+import { type Apt, CannotFetch, openApt } from "./apt.ts";
+import { BUILT, SERVER_VERSION, SOURCE, SOURCE_SUITE } from "./pinned.ts";
+import { BUILD, BUILD_SUITE, cannotEnter, makeTree, runInTree } from "./tree.ts";
+
+const SHARED_CACHE = "/var/cache/uam-build";
+const WORK = /^work-(\d+)-/;
+const TRIPLETS: Readonly<Record<Architecture, string>> = { x64: "x86_64-linux-gnu", arm64: "aarch64-linux-gnu" };
+
+/** Directories with what was built and fetched; the last is written to. */
+export type Caches = readonly [...string[], string];
+
+/**
+ * The paths of the servers' tars, in the order asked for; builds those that no cache has, or all of them if `again`. Throws a sentence
+ * if that is not possible here, or if what comes out is not what is pinned.
+ */
+export async function requireServers(
+  architectures: readonly Architecture[],
+  { caches = cachesOf(process.env), again = false }: { readonly caches?: Caches; readonly again?: boolean } = {},
+): Promise<readonly string[]> {
+  const missing = architectures.filter((each) => again || findBuilt(each, caches) === undefined);
+  if (missing.length > 0) await buildServers(missing, caches);
+  return architectures.map((each) => {
+    const path = findBuilt(each, caches);
+    if (path === undefined) throw new Error(`${nameOf(each)} was built, and is not in ${caches.at(-1)}.`);
+    return path;
+  });
+}
+
+/** The tar in a cache, undefined if none has it with the pinned checksum. */
+export function findBuilt(architecture: Architecture, caches: Caches = cachesOf(process.env)): string | undefined {
+  return cached({ name: nameOf(architecture), sum: BUILT[architecture] }, caches);
+}
+
+/** Root's cache is read by everybody. */
+export function cachesOf({ XDG_CACHE_HOME }: Readonly<Record<string, string | undefined>>): Caches {
+  if (process.getuid?.() === 0) return [SHARED_CACHE];
+  return [SHARED_CACHE, join(XDG_CACHE_HOME || join(homedir(), ".cache"), "uam-build")];
+}
+
+async function buildServers(architectures: readonly Architecture[], caches: Caches): Promise<void> {
+  const obstacle = process.arch === "x64" ? cannotEnter() : `this machine is ${process.arch}`;
+  if (obstacle !== undefined) throw new BuildError(explain(obstacle, architectures));
+  const cache = writable(caches);
+  removeLeftovers(cache);
+  const work = mkdtempSync(join(cache, `work-${process.pid}-`));
+  try {
+    const tree = join(work, "tree");
+    fetchAll({ work, tree, caches });
+    const began = performance.now();
+    const targets = architectures.map((each) => TRIPLETS[each]);
+    console.log(
+      `compiling PostgreSQL ${SERVER_VERSION} for ${architectures.join(" and ")}, once for this machine: some minutes`,
+    );
+    await runInTree(tree, join(import.meta.dirname, "compile.sh"), targets);
+    console.log(`compiled in ${Math.round((performance.now() - began) / 1000)} s`);
+    const unexpected = architectures.flatMap((architecture) => {
+      const made = join(tree, BUILD, `${TRIPLETS[architecture]}.tar`);
+      const sum = sha256(made);
+      if (sum !== BUILT[architecture])
+        return [`${keep(made, join(cache, `unexpected-${architecture}.tar`))} is ${sum}`];
+      keep(made, join(cache, nameOf(architecture)));
+      return [];
+    });
+    // What the compiler or the archive gave is not what whoever pinned it had: neither is used unseen.
+    if (unexpected.length > 0)
+      throw new BuildError(
+        `PostgreSQL came out other than src/build/postgres/pinned.ts has it: ${unexpected.join(", ")}.`,
+      );
+  } catch (error) {
+    if (error instanceof CannotFetch) throw new BuildError(explain(error.message, architectures), { cause: error });
+    throw error;
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+}
+
+interface Place {
+  readonly work: string;
+  readonly tree: string;
+  readonly caches: Caches;
+}
+
+/** Debian 11 and PostgreSQL's source in the tree. */
+function fetchAll({ work, tree, caches }: Place): void {
+  const files = Object.entries(SOURCE.files).map(([name, sum]) => ({ name, sum }));
+  const isCached = files.every((file) => cached(file, caches) !== undefined);
+  const apt = openApt(join(work, "apt"), [
+    ["deb", BUILD_SUITE],
+    ...(isCached ? [] : [["deb-src", SOURCE_SUITE] as const]),
+  ]);
+  makeTree(apt, tree);
+  if (!isCached) fetchSource(apt, work, caches);
+  for (const file of files) {
+    const path = cached(file, caches);
+    if (path === undefined) throw new CannotFetch(`${file.name} of Debian's archive does not have the pinned checksum`);
+    copyFileSync(path, join(tree, BUILD, file.name));
+  }
+}
+
+function fetchSource(apt: Apt, work: string, caches: Caches): void {
+  const directory = join(work, "source");
+  mkdirSync(directory);
+  apt.get(["source", "--download-only", `${SOURCE.name}=${SOURCE.version}`], directory);
+  for (const name of Object.keys(SOURCE.files)) keep(join(directory, name), join(writable(caches), name));
+}
+
+function explain(obstacle: string, architectures: readonly Architecture[]): string {
+  const names = architectures.map(nameOf).join(" and ");
+  return (
+    `A release carries PostgreSQL ${SERVER_VERSION}, compiled once on each machine that builds, and that is not possible here: ${obstacle.replace(/\.$/, "")}. ` +
+    "It takes a Debian on amd64 with apt and a network, 2 GB of disk, and root or user namespaces. " +
+    `Or copy ${names} from a machine where it was built into ${SHARED_CACHE}; or, to try out only, build with --npm-postgres, which carries npm's older server.`
+  );
+}
+
+/** Named by what it is made of, so that one cache serves several checkouts. */
+function nameOf(architecture: Architecture): string {
+  return `postgresql-${SOURCE.version}-${architecture}-${BUILT[architecture].slice(0, 12)}.tar`;
+}
+
+/** Where that file is, if a cache has it with that checksum. */
+function cached({ name, sum }: { readonly name: string; readonly sum: string }, caches: Caches): string | undefined {
+  return caches.map((cache) => join(cache, name)).find((path) => existsSync(path) && sha256(path) === sum);
+}
+
+function writable(caches: Caches): string {
+  const cache = caches.at(-1) ?? SHARED_CACHE;
+  mkdirSync(cache, { recursive: true, mode: 0o755 });
+  return cache;
+}
+
+/** Puts a copy there, whole or not at all; returns its path. */
+function keep(path: string, target: string): string {
+  const part = `${target}.${randomBytes(6).toString("hex")}`;
+  copyFileSync(path, part);
+  renameSync(part, target);
+  return target;
+}
+
+function removeLeftovers(cache: string): void {
+  for (const name of readdirSync(cache)) {
+    const pid = WORK.exec(name)?.[1];
+    if (pid !== undefined && !existsSync(`/proc/${pid}`)) rmSync(join(cache, name), { recursive: true, force: true });
+  }
+}
+
+function sha256(path: string): string {
+  return createHash("sha256").update(readFileSync(path)).digest("hex");
+}
+
+const USAGE = `Usage: bun src/build/postgres/server.ts [--arch ARCH] [--again]
+
+Compiles the PostgreSQL that a release carries, unless a cache has it, and prints where it is.
+
+  --arch ARCH      x64 or arm64; both unless given
+  --again          compile although a cache has it: fails if the bytes are others
+  -h, --help       print this`;
+
+const OPTIONS = { arch: { type: "string" }, again: { type: "boolean" } } as const;
+
+if (import.meta.main) {
+  await runWithArguments({ usage: USAGE, options: OPTIONS }, async ({ arch, again }) => {
+    const architectures = arch === undefined ? (["x64", "arm64"] as const) : [parseArchitecture(arch)];
+    for (const path of await requireServers(architectures, { again: again === true })) console.log(path);
+  });
+}

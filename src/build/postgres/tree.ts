@@ -1,0 +1,86 @@
+/** A tree of Debian 11 with a compiler for either architecture: unpacked, not installed, so that it takes no root. */
+
+import { spawn, spawnSync } from "node:child_process";
+import { copyFileSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { BuildError } from "../arguments.ts";
+import { type Apt, CannotFetch } from "./apt.ts";
+
+/** The oldest Debian that a release runs on. Its archive is frozen, and with it what the compiler makes of a source. */
+export const BUILD_SUITE = "bullseye";
+
+const PACKAGES = [
+  ...["gcc", "libc6-dev", "gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross", "make", "bison", "flex", "patch", "perl"],
+  ...["bash", "bzip2", "coreutils", "dash", "diffutils", "findutils", "grep", "gzip", "libc-bin", "mawk", "sed", "tar"],
+  "xz-utils",
+];
+
+/** Where what is built lies in the tree. */
+export const BUILD = "build";
+
+/** Unpacks it to `tree`. Throws `CannotFetch`. */
+export function makeTree(apt: Apt, tree: string): void {
+  apt.get(["install", "--yes", "--download-only", ...PACKAGES], apt.archives);
+  mkdirSync(tree);
+  for (const name of readdirSync(apt.archives).filter((each) => each.endsWith(".deb"))) {
+    const { status, stderr } = spawnSync("dpkg-deb", ["--extract", join(apt.archives, name), tree], {
+      encoding: "utf8",
+    });
+    if (status !== 0) throw new CannotFetch(`${name} could not be unpacked: ${stderr}`);
+  }
+  // What its installation would do.
+  symlinkSync("mawk", join(tree, "usr/bin/awk"));
+  mkdirSync(join(tree, BUILD));
+  // What PostgreSQL's configure wants to see, and nothing reads.
+  writeFileSync(join(tree, "dev/urandom"), "");
+}
+
+/** All that runs in them ends with the build, however it ends. */
+const NAMESPACES = [
+  "setpriv",
+  "--pdeathsig=KILL",
+  "unshare",
+  "--map-root-user",
+  "--mount",
+  "--net",
+  "--pid",
+  "--fork",
+  "--kill-child",
+];
+
+/** Why this machine cannot enter a tree, as a sentence; undefined if it can. */
+export function cannotEnter(): string | undefined {
+  if (mayUnshare() || process.getuid?.() === 0) return undefined;
+  return "this user may make no namespace of their own here; root may";
+}
+
+/** Runs the script in it, without a network, as a user whom the kernel calls root there; in a container that forbids that, as root. */
+export async function runInTree(tree: string, script: string, argv: readonly string[]): Promise<void> {
+  copyFileSync(script, join(tree, BUILD, "compile.sh"));
+  const inside = ["chroot", tree, "/bin/sh", `/${BUILD}/compile.sh`, ...argv];
+  const isolated = mayUnshare();
+  if (isolated) writeFileSync(join(tree, "dev/null"), "");
+  else spawnSync("mknod", ["--mode=666", join(tree, "dev/null"), "c", "1", "3"]);
+  const bound = ["sh", "-c", 'mount --bind /dev/null "$1/dev/null" && shift && exec "$@"', "sh", tree];
+  const [program = "", ...rest] = isolated ? [...NAMESPACES, ...bound, ...inside] : inside;
+  const child = spawn(program, rest, { stdio: ["ignore", "pipe", "pipe"] });
+  let said = "";
+  const keep = (piece: Buffer) => {
+    said = (said + piece.toString()).slice(-4000);
+  };
+  child.stdout.on("data", keep);
+  child.stderr.on("data", keep);
+  const status = await new Promise<number | string>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (code, signal) => resolve(code ?? signal ?? "unknown"));
+  });
+  if (status !== 0)
+    throw new BuildError(
+      `PostgreSQL could not be compiled for ${argv.join(" and ")} (it ended with ${status}):\n${said}`,
+    );
+}
+
+function mayUnshare(): boolean {
+  return spawnSync(NAMESPACES[0] ?? "", [...NAMESPACES.slice(1), "true"]).status === 0;
+}
