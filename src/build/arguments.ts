@@ -4,6 +4,7 @@ import process from "node:process";
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import { VERSION } from "../shared/version.ts";
 import { type Architecture, ownArchitecture } from "./packages.ts";
+import type { PostgresOrigin } from "./postgres/pinned.ts";
 
 /** A mistake in the arguments, or in the variables that replace some. */
 export class UsageError extends Error {}
@@ -15,27 +16,36 @@ export class BuildError extends Error {}
 export interface ReleaseArguments {
   readonly architecture: Architecture;
   readonly version: string;
+  readonly postgres: PostgresOrigin;
 }
 
 /** The lines of a usage text about `--arch` and `--version`. */
 export const RELEASE_USAGE = `  --arch ARCH      x64 or arm64; the default is this machine's
   --version X      the version that the program reports; the default is that of package.json (${VERSION})
+  --npm-postgres   carry npm's server, which is older, instead of the one from source: to try out, not to ship
   -h, --help       print this`;
 
-/** `--arch` and `--version`. */
-export const RELEASE_OPTIONS = { arch: { type: "string" }, version: { type: "string" } } as const;
+/** `--arch`, `--version` and `--npm-postgres`. */
+export const RELEASE_OPTIONS = {
+  arch: { type: "string" },
+  version: { type: "string" },
+  "npm-postgres": { type: "boolean" },
+} as const;
 
 /** Checks what was given for RELEASE_OPTIONS. Throws UsageError. */
 export function readRelease({
   arch,
   version,
+  "npm-postgres": isNpms = false,
 }: {
   readonly arch?: string;
   readonly version?: string;
+  readonly "npm-postgres"?: boolean;
 }): ReleaseArguments {
   return {
     architecture: arch === undefined ? ownArchitecture() : parseArchitecture(arch),
     version: version === undefined ? VERSION : parseVersion(version),
+    postgres: isNpms ? "npm" : "source",
   };
 }
 

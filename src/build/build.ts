@@ -10,7 +10,7 @@ import { bundleConsole } from "./console.ts";
 import { leaveOutFaultPoints } from "./fault-points.ts";
 import { type Architecture, installParts, ownArchitecture, PROJECT, requireBun } from "./packages.ts";
 import { digestOf, packFile } from "./packed.ts";
-import { type ArchiveContents, buildPostgresArchive } from "./postgres-archive.ts";
+import { packNpmServer, packServer } from "./postgres-archive.ts";
 import { renderSbom } from "./sbom.ts";
 
 export interface BuildOptions extends ReleaseArguments {
@@ -30,11 +30,12 @@ const LEVEL = 19;
 
 /** Builds the binary and returns its size in bytes; the file appears complete or not at all. */
 export async function build(options: BuildOptions): Promise<number> {
-  const { architecture } = options;
+  const { architecture, level } = options;
   requireBun(Bun.version);
   const { bun, modules } = installParts(options.cache, architecture);
-  const contents = { architecture, modules, level: options.level };
-  const archive = await buildPostgresArchive(options.cache, contents);
+  const contents = { architecture, modules, level };
+  const pack = options.postgres === "npm" ? packNpmServer : packServer;
+  const archive = await pack(options.cache, contents);
   // The binary records its file name: a fixed one keeps builds of the same sources identical.
   const partial = join(options.cache, "uam");
   const result = await Bun.build({
@@ -83,7 +84,7 @@ function carryPostgres(archive: PostgresArchive): BunPlugin {
       builder.onLoad({ filter: /\/src\/store\/postgres\/postgres-archive\.ts$/ }, () => ({
         loader: "ts",
         contents: `import path from ${JSON.stringify(resolve(archive.path))} with { type: "file" };
-export const carriedPostgres = { path, id: ${JSON.stringify(archive.id)} };`,
+export const carriedPostgres = { ...${JSON.stringify({ ...archive, path: undefined })}, path };`,
       }));
     },
   };
@@ -164,7 +165,7 @@ interface Addon {
 /** Compresses both into `directory`; throws if one is missing. */
 async function packAddons(
   directory: string,
-  { architecture, modules, level }: ArchiveContents,
+  { architecture, modules, level }: Pick<BuildOptions, "architecture" | "level"> & { readonly modules: string },
 ): Promise<readonly Addon[]> {
   const platform = `linux-${architecture}-gnu`;
   const all = [
@@ -209,21 +210,23 @@ export function sbomPath(architecture: Architecture): string {
 }
 
 /** Builds what is shipped, and prints the result on the terminal. */
-export async function buildRelease({ architecture, version }: ReleaseArguments): Promise<void> {
+export async function buildRelease(release: ReleaseArguments): Promise<void> {
+  const { architecture, version } = release;
   const outfile = binaryPath(architecture);
   const began = performance.now();
   const entry = join(PROJECT, "src/main.ts");
-  const size = await build({ architecture, version, entry, outfile, cache: join(PROJECT, "dist/cache"), level: LEVEL });
-  writeFileSync(sbomPath(architecture), renderSbom({ version, architecture }));
+  const size = await build({ ...release, entry, outfile, cache: join(PROJECT, "dist/cache"), level: LEVEL });
+  writeFileSync(sbomPath(architecture), renderSbom(release));
   const seconds = ((performance.now() - began) / 1000).toFixed(1);
   console.log(
     `${outfile}: ${(size / 1e6).toFixed(1)} MB, uam ${version} for linux-${architecture}, built in ${seconds} s`,
   );
 }
 
-const USAGE = `Usage: bun run build [--arch ARCH] [--version X]
+const USAGE = `Usage: bun run build [--arch ARCH] [--version X] [--npm-postgres]
 
-Builds dist/uam, or dist/uam-ARCH for another machine's architecture.
+Builds dist/uam, or dist/uam-ARCH for another machine's architecture. The first build on a machine compiles PostgreSQL, which takes
+minutes, a Debian on amd64 with apt, and root or user namespaces.
 
 ${RELEASE_USAGE}`;
 

@@ -219,7 +219,7 @@ uam: hardening-no-relro
 
 const OPTIONS = { ...RELEASE_OPTIONS, uncompressed: { type: "string" } } as const;
 
-const USAGE = `Usage: bun run deb [--arch ARCH] [--version X] [--uncompressed FILE]
+const USAGE = `Usage: bun run deb [--arch ARCH] [--version X] [--npm-postgres] [--uncompressed FILE]
 
 Builds the program and the package dist/uam_VERSION_ARCH.deb. DEBFULLNAME and DEBEMAIL name the maintainer of the package.
 
@@ -229,14 +229,17 @@ ${RELEASE_USAGE}
 async function main(values: {
   readonly arch?: string;
   readonly version?: string;
+  readonly "npm-postgres"?: boolean;
   readonly uncompressed?: string;
 }): Promise<void> {
-  const { architecture, version } = readRelease(values);
+  const release = readRelease(values);
+  const { architecture, version } = release;
   const maintainer = maintainerOf(process.env);
   const debianName = DEBIAN_NAMES[architecture];
   // The program's own texts are the same on both architectures: the one that runs here prints them.
   if (values.uncompressed === undefined) {
-    for (const each of new Set([ownArchitecture(), architecture])) await buildRelease({ architecture: each, version });
+    for (const each of new Set([ownArchitecture(), architecture]))
+      await buildRelease({ ...release, architecture: each });
   }
   const say = (...args: readonly string[]) => must([binaryPath(ownArchitecture()), ...args]);
   const binary = binaryPath(architecture);
@@ -248,7 +251,7 @@ async function main(values: {
     installedSize: Math.ceil(Bun.file(binary).size / 1024) + OTHER_FILES,
     date: date.toUTCString().replace("GMT", "+0000"),
     maintainer,
-    sbom: renderSbom({ version, architecture }),
+    sbom: renderSbom(release),
   });
   const tree = join(PROJECT, `dist/deb-${debianName}`);
   rmSync(tree, { recursive: true, force: true });

@@ -55,7 +55,14 @@ async function growth(): Promise<void> {
   const cache = join(PROJECT, "dist/cache");
   const outfile = join(cache, "uam-without-console");
   const without = await build({
-    ...{ architecture: ownArchitecture(), version: VERSION, entry: join(PROJECT, "src/main.ts"), outfile, cache },
+    ...{
+      architecture: ownArchitecture(),
+      postgres: "source",
+      version: VERSION,
+      entry: join(PROJECT, "src/main.ts"),
+      outfile,
+      cache,
+    },
     level: 19,
     console: { page: "", files: {} },
   });

@@ -5,6 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "../../src/build/build.ts";
 import { ownArchitecture } from "../../src/build/packages.ts";
+import { SERVER_VERSION } from "../../src/build/postgres/pinned.ts";
+import { serverUnderTest } from "../support/server-under-test.ts";
 import { describeSlow } from "../support/thorough.ts";
 
 const top = mkdtempSync(join(tmpdir(), "uam-test-build-"));
@@ -16,6 +18,7 @@ function buildProbe(name: string): Promise<number> {
   return build({
     architecture: ownArchitecture(),
     version: "9.8.7~test",
+    postgres: serverUnderTest,
     entry,
     outfile: join(top, name),
     cache: join(top, "cache"),
@@ -40,7 +43,7 @@ describeSlow("build", () => {
     expect(JSON.parse(run.stdout)).toMatchObject({
       version: "9.8.7~test",
       commit: expect.stringMatching(/^([0-9a-f]{12}|unknown)$/),
-      postgres: expect.stringMatching(/^18\./),
+      postgres: serverUnderTest === "source" ? SERVER_VERSION : expect.stringMatching(/^18\./),
       hash: expect.stringContaining("$argon2id$"),
       png: true,
       passkey: true,

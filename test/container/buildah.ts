@@ -20,8 +20,8 @@ export interface ImageConfig {
 export interface Storage {
   /** Makes an image of a tree of files, after `change` has modified a copy of it. */
   makeImage(name: string, tree: string, change: (root: string) => Promise<void>): Promise<void>;
-  /** Builds with the Containerfile of a checkout; the base images must be present. */
-  build(checkout: string, name: string): Promise<void>;
+  /** Builds with the Containerfile of a checkout; the base images must be present. `volume` is a directory of this machine and where it is seen. */
+  build(checkout: string, name: string, volume: string): Promise<void>;
   configOf(name: string): Promise<ImageConfig>;
   /** The path of a copy of the image's files, for the caller to run. */
   unpack(name: string): Promise<string>;
@@ -54,8 +54,8 @@ export function openStorage(directory: string): Storage {
       await change(root);
       await say(["commit", "--quiet", "--rm", container, name]);
     },
-    async build(checkout, name) {
-      const how = ["--isolation=chroot", "--pull=never", "--format=docker", `--tag=${name}`];
+    async build(checkout, name, volume) {
+      const how = ["--isolation=chroot", "--pull=never", "--format=docker", `--volume=${volume}`, `--tag=${name}`];
       await say(["build", ...how, checkout], BUILD_PATIENCE);
     },
     async configOf(name) {

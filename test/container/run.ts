@@ -35,6 +35,8 @@ const DEBIAN_IMAGE = `docker.io/library/debian:${RELEASE}-slim`;
 /** The certificates that this machine trusts, and where Bun looks for them besides its own list. */
 const CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt";
 const BUNS_CERTIFICATES = "etc/ssl/cert.pem";
+/** Where PostgreSQL is once it was compiled, and where the Containerfile looks for it. */
+const SERVERS = "/var/cache/uam-build:/mnt";
 const VOLUME = "/var/lib/uam";
 const DATABASE = "/mnt";
 const UID = "990";
@@ -86,7 +88,7 @@ async function builtImage(tree: string, checkout: string): Promise<Image> {
     await storage.makeImage(DEBIAN_IMAGE, tree, async () => {});
     await storage.makeImage(BUN_IMAGE, tree, makeBunImage);
   });
-  await step("buildah builds the image with the Containerfile", () => storage.build(checkout, NAME));
+  await step("buildah builds the image with the Containerfile", () => storage.build(checkout, NAME, SERVERS));
   return { config: await storage.configOf(NAME), root: await storage.unpack(NAME) };
 }
 

@@ -248,6 +248,7 @@ export const WORDS: readonly Word[] = [
       "store/postgres/postgres-owner.ts": "under whose uid PostgreSQL runs depends on ours",
       "store/postgres/data-lock.ts": "root gives the lock file to the uid PostgreSQL runs under",
       "store/postgres/postgres-files.ts": "unpacks the PostgreSQL of this architecture",
+      "store/postgres/postgres-brought.ts": "says which PostgreSQL of this architecture that is",
       "store/postgres/postgres-process.ts": "sends signals",
     },
   },

@@ -3,8 +3,11 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sql } from "drizzle-orm";
+import { SERVER_VERSION } from "../../src/build/postgres/pinned.ts";
 import { openDatabase } from "../../src/store/client.ts";
+import { installedPackage, minimalPostgresTree } from "../../src/store/postgres/postgres-tree.ts";
 import { createTestDatabase, removeLeftovers } from "./database.ts";
+import { serverUnderTest } from "./server-under-test.ts";
 
 describe("createTestDatabase", async () => {
   const first = await createTestDatabase();
@@ -27,6 +30,13 @@ describe("createTestDatabase", async () => {
   test("createTestDatabase() connects as the program does, not as a superuser", async () => {
     const rows = await one.db.execute(sql`select usename, usesuper from pg_user where usename = current_user`);
     expect(rows).toMatchObject([{ usename: "uam", usesuper: false }]);
+  });
+
+  test("createTestDatabase() is on the PostgreSQL that is to be tested: npm's, or a release's", async () => {
+    const [row] = await one.db.execute<{ version: string }>(sql`select current_setting('server_version') as version`);
+    const npms = minimalPostgresTree(installedPackage(process.arch)).version;
+    expect(row?.version).toBe(serverUnderTest === "source" ? SERVER_VERSION : npms);
+    expect(npms).not.toBe(SERVER_VERSION);
   });
 
   test("drop() removes a database that is still in use", async () => {

@@ -8,6 +8,7 @@ import { UamError } from "../../shared/errors.ts";
 import type { Log } from "../../shared/log.ts";
 import { openDataLock, withExclusive } from "./data-lock.ts";
 import { carriedPostgres, type PostgresArchive } from "./postgres-archive.ts";
+import { broughtPostgres } from "./postgres-brought.ts";
 import {
   initialiseCluster,
   type Layout,
@@ -227,7 +228,8 @@ async function start(layout: Layout, options: EmbeddedPostgresOptions): Promise<
     throw error;
   }
   const milliseconds = Math.round(performance.now() - began);
-  options.log.info("PostgreSQL started", { pid: server.pid, uid: owner.uid, milliseconds });
+  const { version, origin } = broughtPostgres(options.archive);
+  options.log.info("PostgreSQL started", { version, origin, pid: server.pid, uid: owner.uid, milliseconds });
   return server;
 }
 

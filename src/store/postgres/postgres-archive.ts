@@ -5,6 +5,10 @@ export interface PostgresArchive {
   readonly path: string;
   /** Names the set of files in it: the directory it is unpacked to. */
   readonly id: string;
+  /** As PostgreSQL itself says it, e.g. "18.6". */
+  readonly version: string;
+  /** Whose build it is, e.g. "Debian's postgresql-18 18.6-3". */
+  readonly origin: string;
 }
 
 export const carriedPostgres: PostgresArchive | undefined = undefined;

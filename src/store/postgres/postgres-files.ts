@@ -42,13 +42,13 @@ export function removeOtherVersions(home: string): void {
   const parent = dirname(home);
   for (const name of readdirSync(parent)) {
     const other = join(parent, name);
-    const ours = name.startsWith(UNPACKING) || /^\d+\.\d+\.\d+-[0-9a-f]{12}$/.test(name);
+    const ours = name.startsWith(UNPACKING) || /^\d+\.\d+(\.\d+)?-[0-9a-f]{12}$/.test(name);
     if (ours && other !== home) rmSync(other, { recursive: true, force: true });
   }
 }
 
 async function unpackArchive(archive: PostgresArchive, into: string): Promise<void> {
-  // One 64 KiB piece at a time: the unpacked tar is 50 MB and never exists as a whole.
+  // One 64 KiB piece at a time: the unpacked tar never exists as a whole.
   const packed = readFileSync(archive.path);
   const pieces = function* () {
     for (let at = 0; at < packed.length; at += 65_536) yield packed.subarray(at, at + 65_536);

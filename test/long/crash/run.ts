@@ -28,7 +28,7 @@ async function buildProgram(): Promise<string> {
   if (!existsSync(cache)) mkdirSync(cache, { recursive: true });
   const entry = join(PROJECT, "src/main.ts");
   const what = { architecture: ownArchitecture(), version: "0.0.0", entry, outfile, cache, level: 19 };
-  await build({ ...what, faultPoints: true });
+  await build({ ...what, postgres: "source", faultPoints: true });
   return outfile;
 }
 
