@@ -11,7 +11,7 @@ import { leaveOutFaultPoints } from "./fault-points.ts";
 import { type Architecture, installParts, ownArchitecture, PROJECT, requireBun } from "./packages.ts";
 import { digestOf, packFile } from "./packed.ts";
 import { packNpmServer, packServer } from "./postgres-archive.ts";
-import { renderSbom } from "./sbom.ts";
+import { carriedComponents, renderSbom } from "./sbom.ts";
 
 export interface BuildOptions extends ReleaseArguments {
   readonly entry: string;
@@ -53,6 +53,7 @@ export async function build(options: BuildOptions): Promise<number> {
     },
     plugins: [
       carryPostgres(archive),
+      nameComponents(options),
       carryConsole(options.console ?? (await bundleConsole())),
       bindAddons(await packAddons(options.cache, contents)),
       leaveOutCertificates(),
@@ -85,6 +86,24 @@ function carryPostgres(archive: PostgresArchive): BunPlugin {
         loader: "ts",
         contents: `import path from ${JSON.stringify(resolve(archive.path))} with { type: "file" };
 export const carriedPostgres = { ...${JSON.stringify({ ...archive, path: undefined })}, path };`,
+      }));
+    },
+  };
+}
+
+// What the binary contains, for `uam version --json`: as in the bill of materials beside it.
+function nameComponents(release: ReleaseArguments): BunPlugin {
+  const components = carriedComponents(release).map(({ name, version, purl, cpe, hashes }) => ({
+    ...{ name, version, purl },
+    ...(cpe === undefined ? {} : { cpe }),
+    hashes,
+  }));
+  return {
+    name: "name-components",
+    setup(builder) {
+      builder.onLoad({ filter: /\/src\/cli\/commands\/service\/carried\.ts$/ }, () => ({
+        loader: "ts",
+        contents: `export const carriedComponents = ${JSON.stringify(components)};`,
       }));
     },
   };

