@@ -10,6 +10,8 @@ import { createTransport, type MailSettings } from "../server/mail/transport.ts"
 import { publicMessage } from "../shared/errors.ts";
 import type { UidRange } from "../shared/system/uids.ts";
 import { systemClock } from "../shared/time/clock.ts";
+import { broughtPostgres } from "../store/postgres/postgres-brought.ts";
+import { checkCarriedPostgres } from "./carried-postgres.ts";
 import { checkAdministrators, checkDatabase, checkEngine, checkOutbox } from "./database.ts";
 import {
   checkCertificate,
@@ -90,6 +92,9 @@ export async function examine(examination: Examination): Promise<readonly Findin
     ...(await checkHostMode(examination)),
     ...(config.localHost && config.hostMode === "sudo" ? await guarded("programs", () => checkDisputedPrograms()) : []),
     ...checkOwnProgram(),
+    ...(config.databaseUrl === undefined
+      ? await guarded("database", () => checkCarriedPostgres(broughtPostgres()))
+      : []),
     ...stored,
     ...(config.hostMode === "dry-run" || !config.localHost
       ? []

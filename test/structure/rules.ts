@@ -162,6 +162,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
         "store/schema-fleet.ts",
         "store/engine.ts",
         "store/nodes.ts",
+        "store/postgres/postgres-brought.ts",
       ],
       ...["install/settings.ts", "install/sshd-drop-in.ts"],
     ],
