@@ -9,7 +9,7 @@ import process from "node:process";
 const SUITES: Readonly<Record<string, string>> = {
   debian:
     "the built program on Debian 12, 13 and forky, booted, and 12 becoming 13 under it; one by --suite bookworm, trixie, forky or bookworm-to-trixie",
-  upgrade: "from 0.1.0 under load: killed, without room, and at last; and a backup of it",
+  upgrade: "data of each older version; from 0.1.0 under load: killed, without room, and at last; and a backup of it",
   load: "traffic for an hour while connections are cut and commands fail: what fails, what grows, what is left",
   pairs: "every two operations on one user at the same instant, held against both serial orders",
   closings: "what an owner prepared, a closing and a failure, drawn at random, and a login tried after each answer",

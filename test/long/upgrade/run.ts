@@ -1,7 +1,8 @@
 /**
- * `bun run test:long upgrade [--records N] [--kills N] [--seed N]`: from 0.1.0, which serves under load with a log of so many
+ * `bun run test:long upgrade [--records N] [--kills N] [--seed N] [--data-only]`: from 0.1.0, which serves under load with a log of so many
  * records, to the built binary. The migration is killed at random moments, and finds the disk full; each time the old program goes on
  * serving. Then it succeeds, the new one takes over, and everything verifies; so does a backup of 0.1.0 that the new one restores.
+ * Before that a small data directory of each older version (each-version.ts), and with --data-only nothing else.
  */
 
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
@@ -11,13 +12,15 @@ import { parseArgs } from "node:util";
 import { askEmbedded } from "../../support/embedded-sql.ts";
 import { BINARY, type Service, startProgram } from "../../support/service.ts";
 import { createRandom } from "../closings/random.ts";
-import { AUDIT_KEY, buildFirstVersion, fillLog } from "./first-version.ts";
+import { upgradeEach } from "./each-version.ts";
 import { type Load, startLoad } from "./load.ts";
+import { AUDIT_KEY, buildOld, fillLog } from "./versions.ts";
 
 const { values } = parseArgs({
   options: {
     records: { type: "string", default: "1000000" },
     kills: { type: "string", default: "8" },
+    "data-only": { type: "boolean", default: false },
     seed: { type: "string", default: String(Date.now() % 1_000_000) },
   },
 });
@@ -35,13 +38,14 @@ const tell = (line: string) => console.log(`${((performance.now() - begin) / 100
 const variables = { UAM_AUDIT_KEY: AUDIT_KEY, UAM_RATE_LIMIT: "off", UAM_LOG_LEVEL: "warn" };
 
 if (process.geteuid?.() !== 0) throw new Error("This mounts a small file system: run it as root");
-const first = buildFirstVersion(tell);
+const first = buildOld("0.1.0", tell);
 const directory = mkdtempSync("/var/tmp/uam-upgrade-");
 const disk = join(directory, "disk");
 mountDisk();
 const dataDir = join(disk, "data");
 try {
-  await story();
+  findings.push(...(await upgradeEach(directory, tell)));
+  if (!values["data-only"]) await story();
 } finally {
   // Also where something was thrown.
   await serving?.stop("SIGKILL");

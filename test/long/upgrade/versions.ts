@@ -1,29 +1,34 @@
-/** The program of version 0.1.0, built from its commit once, and a log filled by its own code. */
+/** The programs of older versions, each built from its commit once, and a log filled by the code of 0.1.0. */
 
 import { spawnSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 
-/** The commit of the first version: before the audit log counted its series, so that the whole log has to be rewritten. */
-const COMMIT = "70720e2";
+/** The commits: that of 0.1.0 is before the audit log counted its series, so that the whole log has to be rewritten. */
+const COMMITS = { "0.1.0": "70720e2", "0.2.0": "f64368a", "0.3.0": "3357c7b" } as const;
 const REPOSITORY = join(import.meta.dir, "../../..");
-const CACHE = join(REPOSITORY, "dist/cache/uam-0.1.0");
 
-export interface FirstVersion {
+export type OldVersion = keyof typeof COMMITS;
+
+/** Oldest first. */
+export const OLD_VERSIONS = Object.keys(COMMITS) as readonly OldVersion[];
+
+export interface OldProgram {
   readonly binary: string;
   /** Its sources, with what they need installed. */
   readonly source: string;
 }
 
 /** Takes some minutes the first time. */
-export function buildFirstVersion(tell: (line: string) => void): FirstVersion {
-  const source = join(CACHE, "source");
-  const binary = join(CACHE, "uam");
+export function buildOld(version: OldVersion, tell: (line: string) => void): OldProgram {
+  const cache = join(REPOSITORY, `dist/cache/uam-${version}`);
+  const source = join(cache, "source");
+  const binary = join(cache, "uam");
   if (existsSync(binary)) return { binary, source };
-  tell("building 0.1.0");
-  mkdirSync(dirname(CACHE), { recursive: true });
+  tell(`building ${version}`);
+  mkdirSync(cache, { recursive: true });
   if (!existsSync(source)) run(REPOSITORY, "git", "clone", "--quiet", "--shared", REPOSITORY, source);
-  run(source, "git", "checkout", "--quiet", "--detach", COMMIT);
+  run(source, "git", "checkout", "--quiet", "--detach", COMMITS[version]);
   run(source, process.execPath, "install", "--frozen-lockfile");
   run(source, process.execPath, "src/build/build.ts");
   copyFileSync(join(source, "dist/uam"), binary);
@@ -31,7 +36,7 @@ export function buildFirstVersion(tell: (line: string) => void): FirstVersion {
 }
 
 /** Fills an empty log, by the code that made the logs of that version for its benchmarks. */
-export function fillLog({ source }: FirstVersion, socket: string, records: number): void {
+export function fillLog({ source }: OldProgram, socket: string, records: number): void {
   const script = join(source, "fill.ts");
   writeFileSync(
     script,
