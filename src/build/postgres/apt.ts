@@ -1,45 +1,75 @@
-/** Packages of another Debian than this machine's, by an apt of our own: it reads nothing of the machine's but where its archive is. */
+/** Packages of another Debian than this machine's, by an apt of our own: of the machine's it reads how to reach archives, and which has its Debian. */
 
-import { spawnSync } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { execFile, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 
 const KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg";
+const HELPER = "/usr/lib/apt/apt-helper";
+/** Connections that break or are refused are tried again, with what came so far; what is not there is not. */
+const RETRIES = ["-o", "Acquire::Retries=3"];
+
+/** What the machine has its own apt do besides: in images of Docker it removes what another apt-get is just installing. */
+const HOOKS = ["Update::Pre-Invoke", "Update::Post-Invoke", "Update::Post-Invoke-Success"].map(
+  (hook) => `#clear APT::${hook};`,
+);
 
 /** What could not be had, as a sentence for whoever builds. */
 export class CannotFetch extends Error {}
 
-/** `apt-get` for the archive at `mirror`. */
+/** `apt-get` for one archive. */
 export interface Apt {
   /** Throws `CannotFetch` with what apt said. */
-  get(argv: readonly string[], cwd: string): void;
+  get(argv: readonly string[], cwd: string): Promise<void>;
   /** Where the packages are that `--download-only` fetched. */
   readonly archives: string;
   /** What the source index says of a package: its entries, as in Debian's Sources. */
-  sourcesOf(name: string): string;
+  sourcesOf(name: string): Promise<string>;
 }
 
-/** The archive that this machine has its own Debian from. Throws `CannotFetch` if apt has none, or is not there. */
-export function findMirror(): string {
-  const { stdout } = spawnSync("apt-get", ["indextargets", "--format", "$(ORIGIN)|$(LABEL)|$(REPO_URI)"], {
+/** The archive that this machine has its own Debian from, if it has one, and then `others`. Throws `CannotFetch` without apt. */
+export function archivesWith(others: readonly string[]): readonly string[] {
+  const { stdout, error } = spawnSync("apt-get", ["indextargets", "--format", "$(ORIGIN)|$(LABEL)|$(REPO_URI)"], {
     encoding: "utf8",
   });
-  const mirror = /^Debian\|Debian\|(\S+)$/m.exec(stdout ?? "")?.[1];
-  if (mirror !== undefined) return mirror;
-  throw new CannotFetch("apt on this machine knows no archive of Debian; on a Debian, run apt-get update first.");
+  if (error !== undefined) throw new CannotFetch(`apt-get cannot be run: ${error.message}`);
+  const own = /^Debian\|Debian\|(\S+?)\/*$/m.exec(stdout)?.[1];
+  return [...new Set([...(own === undefined ? [] : [own]), ...others])];
 }
 
-/** Makes it in `directory` and reads the lists of `sources`, each a line such as "deb MIRROR bullseye main" without the mirror. */
-export function openApt(directory: string, sources: readonly (readonly [type: string, suite: string])[]): Apt {
-  const mirror = findMirror();
+/** What `fetch` returns for the first archive that it does not throw `CannotFetch` for. Throws that with what each of them said. */
+export async function fromFirst<T>(
+  what: string,
+  archives: readonly string[],
+  fetch: (archive: string) => Promise<T>,
+): Promise<T> {
+  const said: string[] = [];
+  for (const archive of archives) {
+    try {
+      return await fetch(archive);
+    } catch (error) {
+      if (!(error instanceof CannotFetch)) throw error;
+      said.push(`${archive} (${error.message})`);
+    }
+  }
+  throw new CannotFetch(`${what} cannot be had; sought in ${said.join(", then in ")}`);
+}
+
+/** Makes it in `directory`, new for each archive, and reads the lists of `suites`, each a type and a name such as "deb" and "bullseye". */
+export async function openApt(
+  directory: string,
+  archive: string,
+  suites: readonly (readonly [type: string, suite: string])[],
+): Promise<Apt> {
+  if (!existsSync(KEYRING)) throw new CannotFetch(`${KEYRING} is missing: install debian-archive-keyring`);
   for (const name of ["state/lists/partial", "cache/archives/partial"])
     mkdirSync(join(directory, name), { recursive: true });
-  const lines = sources.map(([type, suite]) => `${type} [signed-by=${KEYRING}] ${mirror} ${suite} main\n`);
+  const lines = suites.map(([type, suite]) => `${type} [signed-by=${KEYRING}] ${archive} ${suite} main\n`);
   writeFileSync(join(directory, "sources.list"), lines.join(""));
   // Nothing is installed yet, so that everything that is needed is fetched.
   writeFileSync(join(directory, "status"), "");
-  const options = {
+  const settings = {
     "Dir::State": join(directory, "state"),
     "Dir::State::status": join(directory, "status"),
     "Dir::Cache": join(directory, "cache"),
@@ -53,19 +83,48 @@ export function openApt(directory: string, sources: readonly (readonly [type: st
     // Its user could not write here.
     "APT::Sandbox::User": "root",
   };
-  const set = Object.entries(options).flatMap(([name, value]) => ["-o", `${name}=${value}`]);
-  const run = (program: string, argv: readonly string[], cwd: string): string => {
-    const env = { ...process.env, LC_ALL: "C", DEBIAN_FRONTEND: "noninteractive" };
-    const { status, stdout, stderr, error } = spawnSync(program, [...set, ...argv], { cwd, env, encoding: "utf8" });
-    if (status === 0) return stdout;
-    const reason = error?.message ?? `${stdout}${stderr}`.trim().slice(-1500);
-    throw new CannotFetch(`${program} ${argv.join(" ")} failed: ${reason}`);
+  const configuration = join(directory, "apt.conf");
+  const set = [...Object.entries(settings).map(([name, value]) => `${name} "${value}";`), ...HOOKS];
+  writeFileSync(configuration, set.map((line) => `${line}\n`).join(""));
+  const options = ["-c", configuration, ...RETRIES];
+  const get = async (argv: readonly string[], cwd: string) => {
+    await run("apt-get", [...options, "--quiet=2", ...argv], cwd);
   };
-  const get = (argv: readonly string[], cwd: string) => void run("apt-get", ["--quiet=2", ...argv], cwd);
-  get(["update", "--error-on=any"], directory);
+  await get(["update", "--error-on=any"], directory);
   return {
     get,
     archives: join(directory, "cache/archives"),
-    sourcesOf: (name) => run("apt-cache", ["showsrc", "--only-source", name], directory),
+    sourcesOf: (name) => run("apt-cache", [...options, "showsrc", "--only-source", name], directory),
   };
+}
+
+/** Fetches one file as `target`, which appears only if its SHA-256 is `sum`. Throws `CannotFetch` with what apt said. */
+export async function download(
+  url: string,
+  { target, sum }: { readonly target: string; readonly sum: string },
+): Promise<void> {
+  const sandbox = ["-o", "APT::Sandbox::User=root"];
+  await run(HELPER, [...RETRIES, ...sandbox, "download-file", url, target, `SHA256:${sum}`], "/");
+}
+
+async function run(program: string, argv: readonly string[], cwd: string): Promise<string> {
+  const env = { ...process.env, LC_ALL: "C", DEBIAN_FRONTEND: "noninteractive" };
+  return await new Promise((resolve, reject) => {
+    execFile(program, argv, { cwd, env, maxBuffer: Number.POSITIVE_INFINITY }, (error, stdout, stderr) => {
+      if (error === null) resolve(stdout);
+      else reject(new CannotFetch(reasonsOf(stderr) || `${error.message}\n${stdout}`.trim()));
+    });
+  });
+}
+
+/** apt's errors on one line: each begins with "E:", and may go on in the next lines. The last only says that there were some. */
+function reasonsOf(said: string): string {
+  const errors = said.split(/^(?=[EW]: )/m).filter((each) => each.startsWith("E: "));
+  const telling = errors.filter(
+    (each) => !/^E: (Download Failed|Some index files failed|Unable to fetch some)/.test(each),
+  );
+  return (telling.length > 0 ? telling : errors)
+    .slice(0, 3)
+    .map((each) => each.slice(3).replace(/\s+/g, " ").trim())
+    .join("; ");
 }

@@ -8,8 +8,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
-import { CannotFetch, openApt } from "./apt.ts";
-import { SOURCE, SOURCE_SUITE } from "./pinned.ts";
+import { archivesWith, CannotFetch, fromFirst, openApt } from "./apt.ts";
+import { DEBIAN, SOURCE, SOURCE_SUITE } from "./pinned.ts";
 
 const UNCHECKED = 3;
 
@@ -40,21 +40,23 @@ function isNewerForDpkg(one: string, other: string): boolean {
   return spawnSync("dpkg", ["--compare-versions", one, "gt", other]).status === 0;
 }
 
-function ask(): Verdict {
+async function ask(): Promise<Verdict> {
   const directory = mkdtempSync(join(tmpdir(), "uam-sources-"));
   try {
-    const apt = openApt(directory, [["deb-src", SOURCE_SUITE]]);
-    return judgeIndex(apt.sourcesOf(SOURCE.name), SOURCE);
+    const apt = await fromFirst(`Debian's index of sources of ${SOURCE_SUITE}`, archivesWith([DEBIAN]), (archive) =>
+      openApt(mkdtempSync(join(directory, "apt-")), archive, [["deb-src", SOURCE_SUITE]]),
+    );
+    return judgeIndex(await apt.sourcesOf(SOURCE.name), SOURCE);
   } catch (error) {
     if (!(error instanceof CannotFetch)) throw error;
-    return { exitCode: UNCHECKED, text: `NOT CHECKED: Debian's index of sources cannot be read. ${error.message}` };
+    return { exitCode: UNCHECKED, text: `NOT CHECKED: ${error.message}.` };
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
 }
 
 if (import.meta.main) {
-  const verdict = ask();
+  const verdict = await ask();
   console.log(verdict.text);
   process.exit(verdict.exitCode);
 }

@@ -20,6 +20,15 @@ export const SOURCE = {
 /** The release of Debian that has it: where a new one comes first. */
 export const SOURCE_SUITE = "sid";
 
+/** The archive for everybody: where to look if the machine's own has something no longer, or there is none. */
+export const DEBIAN = "http://deb.debian.org/debian";
+
+/** Where releases of Debian go that the archive for everybody drops. */
+export const OLD_RELEASES = "http://archive.debian.org/debian";
+
+/** All of Debian as it was on a day on which it had the source: the archive for everybody has a suite's newest version only. */
+export const SOURCE_DAY = "http://snapshot.debian.org/archive/debian/20261124T000000Z";
+
 /** As PostgreSQL itself says it. */
 export const SERVER_VERSION = SOURCE.version.replace(/-[^-]*$/, "");
 

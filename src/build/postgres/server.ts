@@ -19,12 +19,14 @@ import { join } from "node:path";
 import process from "node:process";
 import { BuildError, parseArchitecture, runWithArguments } from "../arguments.ts";
 import type { Architecture } from "../packages.ts";
-import { type Apt, CannotFetch, openApt } from "./apt.ts";
-import { BUILT, SERVER_VERSION, SOURCE, SOURCE_SUITE } from "./pinned.ts";
-import { BUILD, BUILD_SUITE, cannotEnter, makeTree, runInTree } from "./tree.ts";
+import { archivesWith, CannotFetch, download, fromFirst } from "./apt.ts";
+import { BUILT, DEBIAN, OLD_RELEASES, SERVER_VERSION, SOURCE, SOURCE_DAY } from "./pinned.ts";
+import { BUILD, cannotEnter, makeTree, runInTree } from "./tree.ts";
 
 const SHARED_CACHE = "/var/cache/uam-build";
 const WORK = /^work-(\d+)-/;
+/** Where an archive has the source (Debian Policy, 5.6.1). */
+const SOURCE_POOL = `pool/main/${SOURCE.name[0]}/${SOURCE.name}`;
 const TRIPLETS: Readonly<Record<Architecture, string>> = { x64: "x86_64-linux-gnu", arm64: "aarch64-linux-gnu" };
 
 /** Directories with what was built and fetched; the last is written to. */
@@ -66,7 +68,7 @@ async function buildServers(architectures: readonly Architecture[], caches: Cach
   const work = mkdtempSync(join(cache, `work-${process.pid}-`));
   try {
     const tree = join(work, "tree");
-    fetchAll({ work, tree, caches });
+    await fetchAll({ work, tree, caches });
     const began = performance.now();
     const targets = architectures.map((each) => TRIPLETS[each]);
     console.log(
@@ -102,27 +104,26 @@ interface Place {
 }
 
 /** Debian 11 and PostgreSQL's source in the tree. */
-function fetchAll({ work, tree, caches }: Place): void {
-  const files = Object.entries(SOURCE.files).map(([name, sum]) => ({ name, sum }));
-  const isCached = files.every((file) => cached(file, caches) !== undefined);
-  const apt = openApt(join(work, "apt"), [
-    ["deb", BUILD_SUITE],
-    ...(isCached ? [] : [["deb-src", SOURCE_SUITE] as const]),
-  ]);
-  makeTree(apt, tree);
-  if (!isCached) fetchSource(apt, work, caches);
-  for (const file of files) {
-    const path = cached(file, caches);
-    if (path === undefined) throw new CannotFetch(`${file.name} of Debian's archive does not have the pinned checksum`);
-    copyFileSync(path, join(tree, BUILD, file.name));
+async function fetchAll({ work, tree, caches }: Place): Promise<void> {
+  await makeTree(tree, { work, archives: archivesWith([DEBIAN, OLD_RELEASES]) });
+  for (const [name, sum] of Object.entries(SOURCE.files)) {
+    const path = cached({ name, sum }, caches) ?? (await fetchSource({ name, sum }, { work, caches }));
+    copyFileSync(path, join(tree, BUILD, name));
   }
 }
 
-function fetchSource(apt: Apt, work: string, caches: Caches): void {
-  const directory = join(work, "source");
-  mkdirSync(directory);
-  apt.get(["source", "--download-only", `${SOURCE.name}=${SOURCE.version}`], directory);
-  for (const name of Object.keys(SOURCE.files)) keep(join(directory, name), join(writable(caches), name));
+/** Fetches a file of the source into the cache. Throws `CannotFetch` if no archive has it with that checksum. */
+export async function fetchSource(
+  { name, sum }: { readonly name: string; readonly sum: string },
+  {
+    work,
+    caches,
+    archives = archivesWith([DEBIAN, SOURCE_DAY]),
+  }: Pick<Place, "work" | "caches"> & { readonly archives?: readonly string[] },
+): Promise<string> {
+  const target = join(work, name);
+  await fromFirst(name, archives, (archive) => download(`${archive}/${SOURCE_POOL}/${name}`, { target, sum }));
+  return keep(target, join(writable(caches), name));
 }
 
 function explain(obstacle: string, architectures: readonly Architecture[]): string {

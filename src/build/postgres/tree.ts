@@ -1,11 +1,11 @@
 /** A tree of Debian 11 with a compiler for either architecture: unpacked, not installed, so that it takes no root. */
 
 import { spawn, spawnSync } from "node:child_process";
-import { copyFileSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { BuildError } from "../arguments.ts";
-import { type Apt, CannotFetch } from "./apt.ts";
+import { CannotFetch, fromFirst, openApt } from "./apt.ts";
 
 /** The oldest Debian that a release runs on. Its archive is frozen, and with it what the compiler makes of a source. */
 export const BUILD_SUITE = "bullseye";
@@ -19,14 +19,19 @@ const PACKAGES = [
 /** Where what is built lies in the tree. */
 export const BUILD = "build";
 
-/** Unpacks it to `tree`. Throws `CannotFetch`. */
-export function makeTree(apt: Apt, tree: string): void {
-  apt.get(["install", "--yes", "--download-only", ...PACKAGES], apt.archives);
+/** Unpacks it to `tree`, fetched below `work` from the first of the archives that has all of it. Throws `CannotFetch`. */
+export async function makeTree(
+  tree: string,
+  { work, archives }: { readonly work: string; readonly archives: readonly string[] },
+): Promise<void> {
+  const packages = await fromFirst(`Debian's ${BUILD_SUITE} for amd64`, archives, async (archive) => {
+    const apt = await openApt(mkdtempSync(join(work, "apt-")), archive, [["deb", BUILD_SUITE]]);
+    await apt.get(["install", "--yes", "--download-only", ...PACKAGES], apt.archives);
+    return apt.archives;
+  });
   mkdirSync(tree);
-  for (const name of readdirSync(apt.archives).filter((each) => each.endsWith(".deb"))) {
-    const { status, stderr } = spawnSync("dpkg-deb", ["--extract", join(apt.archives, name), tree], {
-      encoding: "utf8",
-    });
+  for (const name of readdirSync(packages).filter((each) => each.endsWith(".deb"))) {
+    const { status, stderr } = spawnSync("dpkg-deb", ["--extract", join(packages, name), tree], { encoding: "utf8" });
     if (status !== 0) throw new CannotFetch(`${name} could not be unpacked: ${stderr}`);
   }
   // What its installation would do.
