@@ -3,7 +3,7 @@
  * so that they run with every glibc from 2.31 on. What was built stays in a cache, and is used only if its checksum is the pinned one.
  */
 
-import { createHash, randomBytes } from "node:crypto";
+import { createHash } from "node:crypto";
 import {
   copyFileSync,
   existsSync,
@@ -19,12 +19,13 @@ import { join } from "node:path";
 import process from "node:process";
 import { BuildError, parseArchitecture, runWithArguments } from "../arguments.ts";
 import type { Architecture } from "../packages.ts";
+import { alone } from "./alone.ts";
 import { archivesWith, CannotFetch, download, fromFirst } from "./apt.ts";
 import { BUILT, DEBIAN, OLD_RELEASES, SERVER_VERSION, SOURCE, SOURCE_DAY } from "./pinned.ts";
-import { BUILD, cannotEnter, makeTree, runInTree } from "./tree.ts";
+import { BUILD, cannotBuild, makeTree, runInTree } from "./tree.ts";
 
 const SHARED_CACHE = "/var/cache/uam-build";
-const WORK = /^work-(\d+)-/;
+const WORK = "work-";
 /** Where an archive has the source (Debian Policy, 5.6.1). */
 const SOURCE_POOL = `pool/main/${SOURCE.name[0]}/${SOURCE.name}`;
 const TRIPLETS: Readonly<Record<Architecture, string>> = { x64: "x86_64-linux-gnu", arm64: "aarch64-linux-gnu" };
@@ -40,8 +41,14 @@ export async function requireServers(
   architectures: readonly Architecture[],
   { caches = cachesOf(process.env), again = false }: { readonly caches?: Caches; readonly again?: boolean } = {},
 ): Promise<readonly string[]> {
-  const missing = architectures.filter((each) => again || findBuilt(each, caches) === undefined);
-  if (missing.length > 0) await buildServers(missing, caches);
+  const isMissing = (each: Architecture) => again || findBuilt(each, caches) === undefined;
+  const missing = architectures.filter(isMissing);
+  if (missing.length > 0) {
+    const obstacle = cannotBuild();
+    if (obstacle !== undefined) throw new BuildError(explain(obstacle, missing));
+    // Whoever was waited for may have built them.
+    await alone(join(writable(caches), "lock"), () => buildServers(architectures.filter(isMissing), caches));
+  }
   return architectures.map((each) => {
     const path = findBuilt(each, caches);
     if (path === undefined) throw new Error(`${nameOf(each)} was built, and is not in ${caches.at(-1)}.`);
@@ -61,11 +68,12 @@ export function cachesOf({ XDG_CACHE_HOME }: Readonly<Record<string, string | un
 }
 
 async function buildServers(architectures: readonly Architecture[], caches: Caches): Promise<void> {
-  const obstacle = process.arch === "x64" ? cannotEnter() : `this machine is ${process.arch}`;
-  if (obstacle !== undefined) throw new BuildError(explain(obstacle, architectures));
+  if (architectures.length === 0) return;
   const cache = writable(caches);
-  removeLeftovers(cache);
-  const work = mkdtempSync(join(cache, `work-${process.pid}-`));
+  // Nobody else is at work: what lies there is of a build that was killed.
+  for (const name of readdirSync(cache))
+    if (name.startsWith(WORK)) rmSync(join(cache, name), { recursive: true, force: true });
+  const work = mkdtempSync(join(cache, WORK));
   try {
     const tree = join(work, "tree");
     await fetchAll({ work, tree, caches });
@@ -151,19 +159,10 @@ function writable(caches: Caches): string {
   return cache;
 }
 
-/** Puts a copy there, whole or not at all; returns its path. */
+/** Moves it there, from the same file system: it is there whole or not at all. */
 function keep(path: string, target: string): string {
-  const part = `${target}.${randomBytes(6).toString("hex")}`;
-  copyFileSync(path, part);
-  renameSync(part, target);
+  renameSync(path, target);
   return target;
-}
-
-function removeLeftovers(cache: string): void {
-  for (const name of readdirSync(cache)) {
-    const pid = WORK.exec(name)?.[1];
-    if (pid !== undefined && !existsSync(`/proc/${pid}`)) rmSync(join(cache, name), { recursive: true, force: true });
-  }
 }
 
 function sha256(path: string): string {

@@ -54,8 +54,13 @@ const NAMESPACES = [
   "--kill-child",
 ];
 
-/** Why this machine cannot enter a tree, as a sentence; undefined if it can. */
-export function cannotEnter(): string | undefined {
+const PROGRAMS = ["apt-get", "apt-cache", "dpkg-deb", "flock", "setpriv", "unshare", "chroot"];
+
+/** Why this machine cannot make or enter a tree, as a sentence; undefined if it can. */
+export function cannotBuild(): string | undefined {
+  if (process.arch !== "x64") return `this machine is ${process.arch}`;
+  const missing = PROGRAMS.filter((each) => Bun.which(each, { PATH: searchPath() }) === null);
+  if (missing.length > 0) return `it has no ${missing.join(", no ")}`;
   if (mayUnshare() || process.getuid?.() === 0) return undefined;
   return "this user may make no namespace of their own here; root may";
 }
@@ -69,7 +74,8 @@ export async function runInTree(tree: string, script: string, argv: readonly str
   else spawnSync("mknod", ["--mode=666", join(tree, "dev/null"), "c", "1", "3"]);
   const bound = ["sh", "-c", 'mount --bind /dev/null "$1/dev/null" && shift && exec "$@"', "sh", tree];
   const [program = "", ...rest] = isolated ? [...NAMESPACES, ...bound, ...inside] : inside;
-  const child = spawn(program, rest, { stdio: ["ignore", "pipe", "pipe"] });
+  const env = { ...process.env, PATH: searchPath() };
+  const child = spawn(program, rest, { env, stdio: ["ignore", "pipe", "pipe"] });
   let said = "";
   const keep = (piece: Buffer) => {
     said = (said + piece.toString()).slice(-4000);
@@ -84,6 +90,11 @@ export async function runInTree(tree: string, script: string, argv: readonly str
     throw new BuildError(
       `PostgreSQL could not be compiled for ${argv.join(" and ")} (it ended with ${status}):\n${said}`,
     );
+}
+
+/** chroot is where only root's search path leads. */
+function searchPath(): string {
+  return `${process.env.PATH ?? ""}:/usr/sbin:/sbin`;
 }
 
 function mayUnshare(): boolean {
