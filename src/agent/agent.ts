@@ -17,8 +17,8 @@ import { faultPoint } from "../shared/work/fault-point.ts";
 import { require2xx, type ServiceClient, Unanswered } from "./client.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
 import type { Orders } from "./orders.ts";
-import { createReporter } from "./reporting.ts";
-import { createKeyRotation } from "./rotation.ts";
+import { createReporter, type Reporter } from "./reporting.ts";
+import { createKeyRotation, type KeyRotation } from "./rotation.ts";
 import { type AgentStatus, writeStatus } from "./status.ts";
 import type { AgentIdentity } from "./store.ts";
 
@@ -64,80 +64,116 @@ const TIMING = {
 /** In seconds: nine digits, as the service takes them. */
 const LONGEST_HELD = 999_999_999;
 
+type Connection = Pick<AgentStatus, "since" | "last_answer" | "failure">;
+
 /** Runs until `stopped`, after finishing any work under way on the host. Never throws for what the service or the network does. */
 export async function runAgent(parts: AgentParts, stopped: AbortSignal): Promise<void> {
-  const { client, orders, lease, clock, log, identity } = parts;
-  const timing: Timing = { ...TIMING, ...parts.timing };
-  const reporter = createReporter({ ...parts, timing });
-  const rotation = createKeyRotation({ ...parts, timing });
-  const pause = (milliseconds: number) => sleep(milliseconds, undefined, { signal: stopped }).catch(() => undefined);
-  let interrupt = new AbortController();
-  let failures = 0;
-  let connection: Pick<AgentStatus, "since" | "last_answer" | "failure"> = {
-    since: undefined,
-    last_answer: undefined,
-    failure: "not asked yet",
-  };
+  await new Agent(parts, stopped).run();
+}
 
-  function wake(): void {
-    interrupt.abort();
+class Agent {
+  readonly #parts: AgentParts;
+  readonly #stopped: AbortSignal;
+  readonly #timing: Timing;
+  readonly #reporter: Reporter;
+  readonly #rotation: KeyRotation;
+  readonly #retrying: () => void;
+  #interrupt = new AbortController();
+  #failures = 0;
+  #connection: Connection = { since: undefined, last_answer: undefined, failure: "not asked yet" };
+  /** After a report that failed, or that interrupted a request, the state comes first, at once: news must not cost the lease. */
+  #isStateFirst = false;
+  #isInterrupted = false;
+
+  constructor(parts: AgentParts, stopped: AbortSignal) {
+    this.#parts = parts;
+    this.#stopped = stopped;
+    this.#timing = { ...TIMING, ...parts.timing };
+    this.#reporter = createReporter({ ...parts, timing: this.#timing });
+    this.#rotation = createKeyRotation({ ...parts, timing: this.#timing });
+    this.#retrying = createRetrying(parts, { longest: this.#timing.longest, pause: this.#pause, stopped });
   }
 
-  async function follow(): Promise<void> {
+  async run(): Promise<void> {
+    const { lease, orders } = this.#parts;
+    this.#stopped.addEventListener("abort", () => this.#wake());
+    lease.resume(orders.state());
+    this.#show("starting");
+    await Promise.all([
+      this.#follow(),
+      this.#every(this.#timing.reconcile, async () => {
+        await orders.reconcile();
+        this.#reporter.refresh();
+        this.#retrying();
+        if (this.#hasNews()) this.#wake();
+      }),
+      this.#every(this.#timing.report, () => orders.examine()),
+      this.#every(HOUR, () => orders.forgetJobs()),
+      this.#every(SECOND, async () => {
+        await lease.tick(orders.state());
+        if (this.#hasNews()) this.#wake();
+      }),
+    ]);
+  }
+
+  #wake(): void {
+    this.#interrupt.abort();
+  }
+
+  readonly #pause = (milliseconds: number): Promise<void> =>
+    sleep(milliseconds, undefined, { signal: this.#stopped }).catch(() => undefined);
+
+  #hasNews(): boolean {
+    return !this.#isStateFirst && this.#reporter.isDue();
+  }
+
+  async #follow(): Promise<void> {
     let isReady = false;
-    while (!stopped.aborted) {
+    while (!this.#stopped.aborted) {
       try {
         // Finish the work that a crash interrupted before reporting anything.
-        if (!isReady) await orders.retry();
+        if (!isReady) await this.#parts.orders.retry();
         isReady = true;
-        if (hasNews()) await report();
-        else if (rotation.isDue()) await rotation.rotate();
-        else if (!(await askState())) continue;
-        answered();
+        if (this.#hasNews()) await this.#report();
+        else if (this.#rotation.isDue()) await this.#rotation.rotate();
+        else if (!(await this.#askState())) continue;
+        this.#answered();
       } catch (error) {
-        if (!stopped.aborted) await failed(error);
+        if (!this.#stopped.aborted) await this.#failed(error);
       }
     }
   }
 
-  // After a report that failed, or that interrupted a request, the state comes first, at once: news must not cost the lease.
-  let isStateFirst = false;
-  let isInterrupted = false;
-  const hasNews = () => !isStateFirst && reporter.isDue();
-
-  async function report(): Promise<void> {
-    isStateFirst = true;
+  async #report(): Promise<void> {
+    this.#isStateFirst = true;
     faultPoint("agent: all stored, not reported");
-    await reporter.send();
+    await this.#reporter.send();
     faultPoint("agent: reported, not noted");
-    isStateFirst = isInterrupted;
+    this.#isStateFirst = this.#isInterrupted;
   }
 
   /** False where it was interrupted, because there is something to say first. */
-  async function askState(): Promise<boolean> {
-    interrupt = new AbortController();
-    const { signal } = interrupt;
-    const since = encodeURIComponent(orders.state()?.cursor ?? "");
-    const wait = isStateFirst ? 0 : Math.round(timing.wait / SECOND);
-    const applied = reporter.applied();
-    const said = applied === undefined ? "" : `&applied=${applied}`;
-    const target = `${AGENT_ROUTES.state}?since=${since}&wait=${wait}&held=${held()}&reads=${READS}${said}`;
+  async #askState(): Promise<boolean> {
+    const { client, lease, orders, random } = this.#parts;
+    this.#interrupt = new AbortController();
+    const { signal } = this.#interrupt;
+    const target = this.#stateTarget();
     const sent = lease.now();
     const began = performance.now();
     let given: unknown;
     try {
-      const timeout = timing.wait + timing.patience;
+      const timeout = this.#timing.wait + this.#timing.patience;
       given = require2xx(await client.ask({ method: "GET", target, timeout, signal })).data;
     } catch (error) {
       if (!signal.aborted) throw error;
-      isInterrupted = true;
+      this.#isInterrupted = true;
       return false;
     }
     const told = parseHostState(given);
     if (told === undefined)
       throw new Unanswered("The service's answer is not one that this version of uam understands");
-    isStateFirst = false;
-    isInterrupted = false;
+    this.#isStateFirst = false;
+    this.#isInterrupted = false;
     // One call shuts all of it, whatever else is under way.
     if (told.status === "active") {
       lease.shorten(sent, told);
@@ -149,96 +185,96 @@ export async function runAgent(parts: AgentParts, stopped: AbortSignal): Promise
     // Only now: what was to be shut is shut.
     if (told.status === "active") lease.renew(sent, told);
     // The next request reports the work done now, if the service reads it from there.
-    if (told.full || (isNew && told.applied === undefined)) reporter.changed();
-    if (isNew) retry();
+    if (told.full || (isNew && told.applied === undefined)) this.#reporter.changed();
+    if (isNew) this.#retrying();
     // A service that does not hold the request must not be asked without a pause.
-    else if (performance.now() - began < SECOND) await pause(parts.random() * SECOND);
+    else if (performance.now() - began < SECOND) await this.#pause(random() * SECOND);
     return true;
   }
 
-  /** How long the host may stay open if this is the last that the service hears of it. */
-  function held(): string {
+  #stateTarget(): string {
+    const { lease, orders } = this.#parts;
+    const since = encodeURIComponent(orders.state()?.cursor ?? "");
+    const wait = this.#isStateFirst ? 0 : Math.round(this.#timing.wait / SECOND);
+    // How long the host may stay open if this is the last that the service hears of it.
     const left = lease.left();
-    return left > LONGEST_HELD ? NO_LEASE : String(left);
+    const held = left > LONGEST_HELD ? NO_LEASE : String(left);
+    const applied = this.#reporter.applied();
+    const said = applied === undefined ? "" : `&applied=${applied}`;
+    return `${AGENT_ROUTES.state}?since=${since}&wait=${wait}&held=${held}&reads=${READS}${said}`;
   }
 
-  function answered(): void {
+  #answered(): void {
+    const { clock, log, identity } = this.#parts;
     const now = formatTimestamp(clock.now());
-    failures = 0;
-    rotation.confirmed();
-    if (connection.since === undefined) log.info("connected to the service", { service: identity.service });
-    connection = { since: connection.since ?? now, last_answer: now, failure: undefined };
-    show(`connected to ${identity.service}`);
+    this.#failures = 0;
+    this.#rotation.confirmed();
+    if (this.#connection.since === undefined) log.info("connected to the service", { service: identity.service });
+    this.#connection = { since: this.#connection.since ?? now, last_answer: now, failure: undefined };
+    this.#show(`connected to ${identity.service}`);
   }
 
-  async function failed(error: unknown): Promise<void> {
+  async #failed(error: unknown): Promise<void> {
+    const { log, random } = this.#parts;
     const failure = error instanceof Error ? error.message : String(error);
     if (!(error instanceof Unanswered)) log.error("the agent failed", { error });
-    else if (connection.failure !== failure) log.warn("the service cannot be asked", { problem: failure });
+    else if (this.#connection.failure !== failure) log.warn("the service cannot be asked", { problem: failure });
     const { status, wait = 0 } = error instanceof Unanswered ? error : {};
-    if (status === 401) rotation.tryOther();
-    connection = { ...connection, since: undefined, failure };
-    show(`not connected: ${failure}`);
-    failures = Math.min(failures + 1, 30);
-    await pause(wait * SECOND + parts.random() * Math.min(timing.longest, 2 ** failures * SECOND));
+    if (status === 401) this.#rotation.tryOther();
+    this.#connection = { ...this.#connection, since: undefined, failure };
+    this.#show(`not connected: ${failure}`);
+    this.#failures = Math.min(this.#failures + 1, 30);
+    await this.#pause(wait * SECOND + random() * Math.min(this.#timing.longest, 2 ** this.#failures * SECOND));
   }
 
-  function show(text: string): void {
-    parts.announce(text);
+  #show(text: string): void {
+    const { announce, runDirectory, orders, log } = this.#parts;
+    announce(text);
     try {
-      writeStatus(parts.runDirectory, { version: VERSION, ...connection, problems: orders.problems().problems });
+      writeStatus(runDirectory, { version: VERSION, ...this.#connection, problems: orders.problems().problems });
     } catch (error) {
       log.warn("the agent's status cannot be written", { error });
     }
   }
 
-  let delay: number = SECOND;
-  let retrying = false;
-  /** Begins again with what the host refused, after a second, then twice as long. */
-  function retry(): void {
-    delay = SECOND;
-    if (retrying) return;
-    retrying = true;
-    void retryAll()
-      .catch((error: unknown) => log.error("what the host refused could not be tried again", { error }))
-      .finally(() => {
-        retrying = false;
-      });
+  async #every(milliseconds: number, work: () => Promise<void>): Promise<void> {
+    const failed = (error: unknown) =>
+      this.#parts.log.error("the agent failed at what it does again and again", { error });
+    while (!this.#stopped.aborted) {
+      await work().catch(failed);
+      await this.#pause(milliseconds);
+    }
   }
+}
 
+interface Retrying {
+  /** The longest pause, in milliseconds. */
+  readonly longest: number;
+  readonly pause: (milliseconds: number) => Promise<void>;
+  readonly stopped: AbortSignal;
+}
+
+/** Each call begins again with what the host refused: after a second, then twice as long. */
+function createRetrying({ orders, log }: AgentParts, { longest, pause, stopped }: Retrying): () => void {
+  let delay: number = SECOND;
+  let isUnderWay = false;
   async function retryAll(): Promise<void> {
     while (!stopped.aborted) {
       const left = await orders.retry();
       if (left === "done") return;
       if (left === "more") continue;
       await pause(delay);
-      delay = Math.min(2 * delay, timing.longest);
+      delay = Math.min(2 * delay, longest);
     }
   }
-
-  async function every(milliseconds: number, work: () => Promise<void>): Promise<void> {
-    while (!stopped.aborted) {
-      await work().catch((error: unknown) => log.error("the agent failed at what it does again and again", { error }));
-      await pause(milliseconds);
-    }
-  }
-
-  stopped.addEventListener("abort", wake);
-  lease.resume(orders.state());
-  show("starting");
-  await Promise.all([
-    follow(),
-    every(timing.reconcile, async () => {
-      await orders.reconcile();
-      reporter.refresh();
-      retry();
-      if (hasNews()) wake();
-    }),
-    every(timing.report, () => orders.examine()),
-    every(HOUR, () => orders.forgetJobs()),
-    every(SECOND, async () => {
-      await lease.tick(orders.state());
-      if (hasNews()) wake();
-    }),
-  ]);
+  return () => {
+    delay = SECOND;
+    if (isUnderWay) return;
+    isUnderWay = true;
+    void retryAll()
+      .catch((error: unknown) => log.error("what the host refused could not be tried again", { error }))
+      .finally(() => {
+        isUnderWay = false;
+      });
+  };
 }

@@ -66,37 +66,152 @@ const AT_ONCE = 100;
 
 /** Takes up what is stored. */
 export function openOrders(parts: OrdersParts): Orders {
-  const { directory, runDirectory, log, turn } = parts;
-  const inTurn = createMutex();
-  const given = new Set(readGiven(directory));
-  let givenStored = given.size;
-  const found = readState(directory);
-  let state = found && withGiven(found);
-  let differences: readonly HostProblem[] = [];
-  let unstored: string | undefined;
-  let newest = readNewest(runDirectory);
-  // A stored file may be an old copy: it is trusted if it is of this boot, and nothing newer was stored since.
-  let isBelieved = state !== undefined && newest !== undefined && (state.answer ?? 0) >= newest;
-  if (newest !== undefined && !isBelieved)
-    log.warn("security: what is stored is older than what the service said last: nothing is opened until it answers");
-  let findings: readonly string[] = [];
+  return new StoredOrders(parts);
+}
 
-  const refused = new WeakMap<AccountRecord, number>();
+class StoredOrders implements Orders {
+  readonly #parts: OrdersParts;
+  readonly #inTurn = createMutex();
+  /** All uids that were ever given, also those that the orders of before were lost with. */
+  readonly #given: Set<number>;
+  readonly #refused = new WeakMap<AccountRecord, number>();
+  #givenStored: number;
+  #state: AgentState | undefined;
+  #differences: readonly HostProblem[] = [];
+  #findings: readonly string[] = [];
+  /** Why the orders could not be stored, if so. */
+  #unstored: string | undefined;
+  #newest: number | undefined;
+  /** A stored file may be an old copy: it is trusted if it is of this boot, and nothing newer was stored since. */
+  #isBelieved: boolean;
 
-  const locks = () => [directory, runDirectory].flatMap((place) => readLocks(place, log));
-  const locked = () => new Set(locks().map(({ username }) => hostAccountOf(username)));
+  constructor(parts: OrdersParts) {
+    this.#parts = parts;
+    this.#given = new Set(readGiven(parts.directory));
+    this.#givenStored = this.#given.size;
+    const found = readState(parts.directory);
+    this.#state = found && this.#withGiven(found);
+    this.#newest = readNewest(parts.runDirectory);
+    this.#isBelieved = found !== undefined && this.#newest !== undefined && (found.answer ?? 0) >= this.#newest;
+    if (this.#newest !== undefined && !this.#isBelieved)
+      parts.log.warn(
+        "security: what is stored is older than what the service said last: nothing is opened until it answers",
+      );
+  }
 
-  /** With all uids that were ever given, also those that the orders of before were lost with. */
-  function withGiven(orders: AgentState): AgentState {
-    for (const uid of givenTo(orders)) given.add(uid);
-    return { ...orders, given: [...given] };
+  state(): AgentState | undefined {
+    return this.#state;
+  }
+
+  locks(): readonly LockEntry[] {
+    const { directory, runDirectory, log } = this.#parts;
+    return [directory, runDirectory].flatMap((place) => readLocks(place, log));
+  }
+
+  take(answer: HostState): Promise<boolean> {
+    return this.#inTurn(async () => {
+      const { openHost, managed } = this.#parts;
+      const found = answer.full ? await foundOn(await openHost(answer.end_sessions), managed()) : [];
+      const before = this.#state;
+      const merged = this.#withGiven(mergeAnswer(before, answer, found));
+      const isNew = !sameOrders(before, merged);
+      const wasBelieved = this.#isBelieved;
+      this.#state = merged;
+      this.#isBelieved = true;
+      if (isNew) {
+        await this.#carryOut(merged).catch((error: unknown) => {
+          // Nothing of it counts as done, and the next answer says it again.
+          this.#state = before;
+          this.#isBelieved = wasBelieved;
+          throw error;
+        });
+      } else if (!wasBelieved) this.#store(merged);
+      this.#forgetLocks(new Set(answer.recorded_locks));
+      return isNew;
+    });
+  }
+
+  retry(): Promise<"done" | "more" | "refused"> {
+    return this.#inTurn(async () => {
+      const before = this.#state;
+      if (before === undefined || this.#actionable(before).length === 0) return "done";
+      const after = await this.#doAll(before);
+      const known = new Set(before.records.map((record) => JSON.stringify(record)));
+      const isChanged =
+        after.records.length < before.records.length ||
+        after.records.some((record) => !known.has(JSON.stringify(record)));
+      if (isChanged) this.#store(after);
+      const left = this.#actionable(after);
+      if (left.length === 0) return "done";
+      return isChanged && left.some(({ problem }) => problem === undefined) ? "more" : "refused";
+    });
+  }
+
+  async reconcile(): Promise<void> {
+    const all: HostProblem[] = [];
+    const records = this.#state?.records ?? [];
+    for (let from = 0; from < Math.max(1, records.length); from += AT_ONCE) {
+      all.push(...(await this.#inTurn(() => this.#compare(records.slice(from, from + AT_ONCE)))));
+    }
+    all.push(...(await this.#lookForStrays()));
+    this.#differences = all;
+    // There may be room again.
+    await this.#inTurn(async () => {
+      if (this.#unstored !== undefined && this.#state !== undefined) this.#store(this.#state);
+    });
+  }
+
+  async examine(): Promise<void> {
+    this.#findings = (await this.#parts.examine?.()) ?? [];
+  }
+
+  async forgetJobs(): Promise<void> {
+    if (this.#state !== undefined) await (await this.#parts.openHost(this.#state.end_sessions)).forgetJobs();
+  }
+
+  problems(): ReturnType<typeof problemList> {
+    const unstored = this.#unstored === undefined ? [] : [`The agent cannot store what it is told: ${this.#unstored}`];
+    const own = [...unstored, ...this.#findings].map(findingOf);
+    return problemList(this.#state?.records ?? [], [...this.#differences, ...own]);
+  }
+
+  unknown(): readonly AccountRef[] {
+    return unknownOf(this.#state ?? { records: [] });
+  }
+
+  #locked(): ReadonlySet<string> {
+    return new Set(this.locks().map(({ username }) => hostAccountOf(username)));
+  }
+
+  #withGiven(orders: AgentState): AgentState {
+    for (const uid of givenTo(orders)) this.#given.add(uid);
+    return { ...orders, given: [...this.#given] };
+  }
+
+  async #carryOut(orders: AgentState): Promise<void> {
+    // Before anything is touched, so that a crash on the way does not open again what was being shut.
+    faultPoint("agent: told, nothing stored");
+    if (orders.records.some(({ todo }) => isClosing(todo))) this.#store(orders);
+    faultPoint("agent: orders stored, host untouched");
+    const done = await this.#doAll(orders);
+    faultPoint("agent: host done, not stored");
+    this.#store(done);
+  }
+
+  #forgetLocks(recorded: ReadonlySet<string>): void {
+    const { directory, runDirectory, log } = this.#parts;
+    for (const place of [directory, runDirectory]) {
+      for (const { id } of readLocks(place, log)) if (recorded.has(id)) removeLock(place, id);
+    }
   }
 
   /** Everything that takes access away, and as much of what gives it as the turn has time for. */
-  async function doAll(orders: AgentState): Promise<AgentState> {
-    const host = await parts.openHost(orders.end_sessions);
+  async #doAll(orders: AgentState): Promise<AgentState> {
+    const { openHost, log, turn } = this.#parts;
+    const host = await openHost(orders.end_sessions);
     const end = performance.now() + TURN;
-    const work = { host, status: orders.status, mayOpen: isBelieved, locked, refused, turn };
+    const about = { status: orders.status, mayOpen: this.#isBelieved, locked: () => this.#locked() };
+    const work = { host, ...about, refused: this.#refused, turn };
     const done = await applyState(work, orders, () => performance.now() > end);
     const before = new Set(orders.records.map((record) => `${keyOf(record)} ${record.problem?.text}`));
     for (const record of done.records) {
@@ -104,50 +219,51 @@ export function openOrders(parts: OrdersParts): Orders {
       if (problem === undefined || before.has(`${keyOf(record)} ${problem.text}`)) continue;
       log.warn("the host is not as the service wants it", { account: name, ...problem });
     }
-    state = done;
+    this.#state = done;
     return done;
   }
 
   /** The work to do now, without work that waits for a host to be unlocked. */
-  function actionable({ status, records }: AgentState): readonly AccountRecord[] {
-    const about = { status, locked: locked() };
-    const mayOpen = (record: AccountRecord) => isBelieved && record.todo.open && accountOf(record, about).open;
+  #actionable({ status, records }: AgentState): readonly AccountRecord[] {
+    const about = { status, locked: this.#locked() };
+    const mayOpen = (record: AccountRecord) => this.#isBelieved && record.todo.open && accountOf(record, about).open;
     return records.filter((record) => isClosing(record.todo) || mayOpen(record));
   }
 
-  function store(orders: AgentState): void {
-    newest = Math.max(newest ?? 0, orders.answer ?? 0) + 1;
+  #store(orders: AgentState): void {
+    const { directory, runDirectory, log } = this.#parts;
+    const newest = Math.max(this.#newest ?? 0, orders.answer ?? 0) + 1;
+    this.#newest = newest;
     try {
       // First: what was stored before is not believed any more, whatever becomes of this one.
       writeNewest(directory, runDirectory, newest);
-      if (given.size > givenStored) writeGiven(directory, given);
-      givenStored = given.size;
+      if (this.#given.size > this.#givenStored) writeGiven(directory, this.#given);
+      this.#givenStored = this.#given.size;
       writeState(directory, { ...orders, answer: newest });
-      unstored = undefined;
+      this.#unstored = undefined;
     } catch (error) {
-      unstored = error instanceof Error ? error.message : String(error);
-      log.error(
-        "what the service said cannot be stored; it is done all the same, and asked for again after a restart",
-        {
-          error,
-        },
-      );
+      this.#unstored = error instanceof Error ? error.message : String(error);
+      const sentence =
+        "what the service said cannot be stored; it is done all the same, and asked for again after a restart";
+      log.error(sentence, { error });
     }
   }
 
   /** Compares some of the accounts; returns the differences. */
-  async function compare(known: readonly AccountRecord[]): Promise<readonly HostProblem[]> {
+  async #compare(known: readonly AccountRecord[]): Promise<readonly HostProblem[]> {
+    const { openHost, log, turn } = this.#parts;
+    const state = this.#state;
     if (state === undefined) return [];
-    const host = await parts.openHost(state.end_sessions);
+    const host = await openHost(state.end_sessions);
     const { status } = state;
     const uids = new Set(known.map(({ uid }) => uid));
     // As they are by now, in their turn. One that is to stay shut for as long as it is locked is compared, too.
     const made = state.records.filter((record) => uids.has(record.uid) && record.made && !isClosing(record.todo));
     let current: readonly AccountRecord[] = [];
     const drifts = await turn(async () => {
-      const about = { status, locked: locked() };
+      const about = { status, locked: this.#locked() };
       const isOpen = (record: AccountRecord) => accountOf(record, about).open;
-      current = made.filter((record) => (isBelieved && !isPending(record)) || !isOpen(record));
+      current = made.filter((record) => (this.#isBelieved && !isPending(record)) || !isOpen(record));
       return await host.reconcile(
         current.map((record) => accountOf(record, about)),
         false,
@@ -164,93 +280,20 @@ export function openOrders(parts: OrdersParts): Orders {
         ? record
         : { ...record, problem: undefined, todo: { ...NOTHING, open: record.open, shut: !record.open } },
     );
-    state = { ...state, records };
+    this.#state = { ...state, records };
     return drifts.map(problemOf);
   }
 
   /** Last: what a shut account runs has ended with its repair. */
-  async function lookForStrays(): Promise<readonly HostProblem[]> {
+  async #lookForStrays(): Promise<readonly HostProblem[]> {
+    const { openHost, log } = this.#parts;
+    const state = this.#state;
     if (state === undefined) return [];
-    const host = await parts.openHost(state.end_sessions);
-    const strays = await endStrays(host, state, { status: state.status, locked: locked(), checkOnly: false });
+    const host = await openHost(state.end_sessions);
+    const strays = await endStrays(host, state, { status: state.status, locked: this.#locked(), checkOnly: false });
     for (const stray of strays) log.warn("the host differed from what is stored", { ...stray });
     return strays.map(problemOf);
   }
-
-  return {
-    state: () => state,
-    locks,
-    take: (answer) =>
-      inTurn(async () => {
-        const found = answer.full ? await foundOn(await parts.openHost(answer.end_sessions), parts.managed()) : [];
-        const before = state;
-        const merged = withGiven(mergeAnswer(before, answer, found));
-        const isNew = !sameOrders(before, merged);
-        state = merged;
-        const wasBelieved = isBelieved;
-        isBelieved = true;
-        if (isNew) {
-          // Before anything is touched, so that a crash on the way does not open again what was being shut.
-          faultPoint("agent: told, nothing stored");
-          if (merged.records.some(({ todo }) => isClosing(todo))) store(merged);
-          faultPoint("agent: orders stored, host untouched");
-          try {
-            const done = await doAll(merged);
-            faultPoint("agent: host done, not stored");
-            store(done);
-          } catch (error) {
-            // Nothing of it counts as done, and the next answer says it again.
-            state = before;
-            isBelieved = wasBelieved;
-            throw error;
-          }
-        } else if (!wasBelieved) store(merged);
-        const recorded = new Set(answer.recorded_locks);
-        for (const place of [directory, runDirectory]) {
-          for (const { id } of readLocks(place, log)) if (recorded.has(id)) removeLock(place, id);
-        }
-        return isNew;
-      }),
-    retry: () =>
-      inTurn(async () => {
-        const before = state;
-        if (before === undefined || actionable(before).length === 0) return "done";
-        const after = await doAll(before);
-        const known = new Set(before.records.map((record) => JSON.stringify(record)));
-        const isChanged =
-          after.records.length < before.records.length ||
-          after.records.some((record) => !known.has(JSON.stringify(record)));
-        if (isChanged) store(after);
-        const left = actionable(after);
-        if (left.length === 0) return "done";
-        return isChanged && left.some(({ problem }) => problem === undefined) ? "more" : "refused";
-      }),
-    reconcile: async () => {
-      const all: HostProblem[] = [];
-      const records = state?.records ?? [];
-      for (let from = 0; from < Math.max(1, records.length); from += AT_ONCE) {
-        all.push(...(await inTurn(() => compare(records.slice(from, from + AT_ONCE)))));
-      }
-      all.push(...(await lookForStrays()));
-      differences = all;
-      // There may be room again.
-      await inTurn(async () => {
-        if (unstored !== undefined && state !== undefined) store(state);
-      });
-    },
-    forgetJobs: async () => {
-      if (state !== undefined) await (await parts.openHost(state.end_sessions)).forgetJobs();
-    },
-    examine: async () => {
-      findings = (await parts.examine?.()) ?? [];
-    },
-    unknown: () => unknownOf(state ?? { records: [] }),
-    problems: () => {
-      const own =
-        unstored === undefined ? findings : [`The agent cannot store what it is told: ${unstored}`, ...findings];
-      return problemList(state?.records ?? [], [...differences, ...own.map(findingOf)]);
-    },
-  };
 }
 
 /** Those that are ours by uid and group, too; the others are nobody's to shut. */
