@@ -13,12 +13,12 @@ import {
   type AccountRecord,
   type AgentState,
   accountOf,
+  cleared,
   givenTo,
   isClosing,
   isPending,
   keyOf,
   mergeAnswer,
-  NOTHING,
   sameOrders,
   unknownOf,
 } from "./records.ts";
@@ -95,7 +95,7 @@ class StoredOrders implements Orders {
     this.#isBelieved = found !== undefined && this.#newest !== undefined && (found.answer ?? 0) >= this.#newest;
     if (this.#newest !== undefined && !this.#isBelieved)
       parts.log.warn(
-        "security: what is stored is older than what the service said last: nothing is opened until it answers",
+        "security: the stored state is older than the last answer: nothing is opened until the service answers",
       );
   }
 
@@ -243,9 +243,7 @@ class StoredOrders implements Orders {
       this.#unstored = undefined;
     } catch (error) {
       this.#unstored = error instanceof Error ? error.message : String(error);
-      const sentence =
-        "what the service said cannot be stored; it is done all the same, and asked for again after a restart";
-      log.error(sentence, { error });
+      log.error("the service's answer cannot be stored; it is done, and asked for again after a restart", { error });
     }
   }
 
@@ -274,13 +272,8 @@ class StoredOrders implements Orders {
       drifts.filter(({ kind }) => kind === "missing" || kind === "foreign").map(({ account }) => account),
     );
     const compared = new Set(current);
-    // A problem that is gone: somebody brought the account back.
-    const records = state.records.map((record) =>
-      record.problem === undefined || !compared.has(record) || absent.has(record.name)
-        ? record
-        : { ...record, problem: undefined, todo: { ...NOTHING, open: record.open, shut: !record.open } },
-    );
-    this.#state = { ...state, records };
+    const isAbsent = (record: AccountRecord) => !compared.has(record) || absent.has(record.name);
+    this.#state = { ...state, records: state.records.map((record) => (isAbsent(record) ? record : cleared(record))) };
     return drifts.map(problemOf);
   }
 

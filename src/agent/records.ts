@@ -105,6 +105,12 @@ export function isClosing(todo: Todo): boolean {
   return todo.remove || todo.shut || todo.narrow || todo.take.length > 0;
 }
 
+/** A record whose problem is gone, because somebody brought the account back: opened or shut again. */
+export function cleared(record: AccountRecord): AccountRecord {
+  if (record.problem === undefined) return record;
+  return { ...record, problem: undefined, todo: { ...NOTHING, open: record.open, shut: !record.open } };
+}
+
 /** Whether two answers, merged, want the same of the host; the cursor may differ. */
 export function sameOrders(one: AgentState | undefined, other: AgentState): boolean {
   if (one === undefined) return false;

@@ -1,7 +1,17 @@
 /** What in src is against the rules. Each finding is a sentence that names the file, what is wrong, and the rule. */
 
 import { withoutFaultPoints } from "../../src/build/fault-points.ts";
-import { FOR_ALL, MAX_ENTRIES, MAX_FILES, MAX_LINES, PACKAGES, PLACES, WITHOUT_CIRCLES, WORDS } from "./rules.ts";
+import {
+  FOR_ALL,
+  MAX_ENTRIES,
+  MAX_FILES,
+  MAX_FUNCTION,
+  MAX_LINES,
+  PACKAGES,
+  PLACES,
+  WITHOUT_CIRCLES,
+  WORDS,
+} from "./rules.ts";
 import { codeOf, type Import, importsOf, type Source } from "./source.ts";
 
 /** All findings; none if src is as it should be. */
@@ -87,13 +97,37 @@ function wrongFaultPoints(source: Source): readonly string[] {
 function tooMuch(source: Source): readonly string[] {
   const long = [...source].map(([path, text]) => ({ path, lines: linesOf(text) })).filter((f) => f.lines > MAX_LINES);
   const entries = entriesOf(source);
+  const functions = functionsOf(source).filter(({ lines }) => lines > MAX_FUNCTION);
   const rooms = [...roomsOf(source)].filter(([, files]) => files > MAX_FILES);
   return [
     ...long.map(({ path, lines }) => `${path} has ${lines} lines; the most is ${MAX_LINES}`),
     ...(entries.length > MAX_ENTRIES ? [`src has ${entries.length} entries; the most is ${MAX_ENTRIES}`] : []),
     ...rooms.map(([room, files]) => `${room} has ${files} files; the most is ${MAX_FILES}`),
+    ...functions.map(({ name, lines }) => `${name} has ${lines} lines; the most is ${MAX_FUNCTION}`),
   ];
 }
+
+const FUNCTIONS = [
+  /^(\s*)(?:export )?(?:default )?(?:async )?function\*? (\w+)/,
+  /^(\s*)(?:export )?const (\w+)\b.*=> \{$/,
+  /^(\s+)(?!(?:if|for|while|switch|catch)\b)(?:(?:async|static|get) )*(#?\w+)\((?!.*=> \{$).*\)(?:: .*)? \{$/,
+];
+
+/** The functions and their lines, the longest first, by the formatter's layout: one ends with the brace below its beginning. */
+export function functionsOf(source: Source): readonly { readonly name: string; readonly lines: number }[] {
+  const found = [...source].flatMap(([path, text]) => {
+    const lines = text.split("\n");
+    return lines.flatMap((line, begin) => {
+      const [, indent = "", name] =
+        FUNCTIONS.map((pattern) => pattern.exec(line)).find((match) => match !== null) ?? [];
+      const end = lines.findIndex((each, index) => index > begin && ENDS.some((brace) => each === `${indent}${brace}`));
+      return name === undefined || end < 0 ? [] : [{ name: `${path}: ${name}()`, lines: end - begin + 1 }];
+    });
+  });
+  return found.sort((one, other) => other.lines - one.lines);
+}
+
+const ENDS = ["}", "};", "},"];
 
 function cycle(source: Source, imports: readonly Import[]): readonly string[] {
   const found = findCycle(imports.filter(({ to }) => source.has(to)));

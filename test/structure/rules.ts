@@ -314,6 +314,8 @@ export const WORDS: readonly Word[] = [
 export const MAX_ENTRIES = 17;
 /** Lines that a file of src has at the most. */
 export const MAX_LINES = 300;
+/** Lines that a function of src has at the most, with those inside it. */
+export const MAX_FUNCTION = 80;
 /** Files that lie beside each other in a folder of src at the most. */
 export const MAX_FILES = 25;
 /** Folders whose own folders must not import each other in a circle. */

@@ -1,11 +1,22 @@
 /** `bun run structure`, a part of `bun run check`: prints the rules of the structure, and fails with what is against them. */
 
-import { entriesOf, findings, idleRules, linesOf, roomsOf } from "./findings.ts";
-import { FOR_ALL, MAX_ENTRIES, MAX_FILES, MAX_LINES, PACKAGES, PLACES, WITHOUT_CIRCLES, WORDS } from "./rules.ts";
+import { entriesOf, findings, functionsOf, idleRules, linesOf, roomsOf } from "./findings.ts";
+import {
+  FOR_ALL,
+  MAX_ENTRIES,
+  MAX_FILES,
+  MAX_FUNCTION,
+  MAX_LINES,
+  PACKAGES,
+  PLACES,
+  WITHOUT_CIRCLES,
+  WORDS,
+} from "./rules.ts";
 import { importsOf, readSource } from "./source.ts";
 
 const source = readSource();
 const longest = Math.max(...[...source.values()].map(linesOf));
+const functions = functionsOf(source);
 const fullest = Math.max(...roomsOf(source).values());
 
 console.log(`Who may import whom in src, types included; every place may import ${FOR_ALL}
@@ -18,6 +29,7 @@ What only some files may name, or is written once
 ${WORDS.map(({ name, allowed }) => `  ${name}\n${rows(allowed, (why) => why, "    ")}`).join("\n")}
 
 Sizes
+  A function has at most ${MAX_FUNCTION} lines (now ${functions[0]?.lines}), half of them ${functions[Math.floor(functions.length / 2)]?.lines} or fewer.
   src has at most ${MAX_ENTRIES} entries (now ${entriesOf(source).length}), a file at most ${MAX_LINES} lines (now ${longest}), a folder at most ${MAX_FILES} files (now ${fullest}).
   No files import each other in a circle, nor do the folders of ${WITHOUT_CIRCLES.join(", ")}.
 

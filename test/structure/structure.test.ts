@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { findCycle, findings, idleRules } from "./findings.ts";
-import { MAX_LINES } from "./rules.ts";
+import { MAX_FUNCTION, MAX_LINES } from "./rules.ts";
 import { importsOf, readSource, type Source } from "./source.ts";
 
 const source = readSource();
@@ -75,6 +75,16 @@ describe("findings()", () => {
     ["the environment", { "host/a.ts": 'const home = process.env["HOME"];' }, "host/a.ts:"],
     ["what is written once", { "host/a.ts": 'const name = "ext_" + user;' }, "only shared/text/account-name.ts may"],
     ["a trick of Elysia", { "server/api/users.ts": "app.derive(() => {});" }, "only server/api/http may"],
+    [
+      "a function too long",
+      { "shared/a.ts": `export function a({\n  b,\n}: C): void {\n${"  b();\n".repeat(MAX_FUNCTION)}}\n` },
+      "shared/a.ts: a() has 84 lines; the most is 80",
+    ],
+    [
+      "a method too long",
+      { "shared/a.ts": `class A {\n  async #b(): Promise<void> {\n${"    b();\n".repeat(MAX_FUNCTION)}  }\n}\n` },
+      "shared/a.ts: #b() has 82 lines; the most is 80",
+    ],
     ["a file too long", { "shared/a.ts": "//\n".repeat(MAX_LINES + 1) }, "shared/a.ts has 301 lines; the most is 300"],
     [
       "too many entries",
