@@ -1,7 +1,7 @@
 /** An audit log of any size in one statement: its counters are right, its seals are not. */
 
 import { sql } from "drizzle-orm";
-import { RESOURCE_TYPE_OF } from "../../src/shared/product/audit-actions.ts";
+import { type AuditAction, resourceTypeOf } from "../../src/shared/product/audit-actions.ts";
 import { type ConnectionOptions, openDatabase, type Transaction } from "../../src/store/client.ts";
 import { withGuardsDown } from "../../src/store/protect.ts";
 
@@ -10,7 +10,7 @@ const ACTIONS = [
   ...["auth.admin_login", "auth.otp_send", "auth.otp_login", "auth.logout", "user.create", "user.update"],
   ...["user.disable", "user.enable", "user.extend", "user.delete", "session.end", "key.create", "key.rename"],
   ...["key.update", "key.revoke", "lifecycle.expire", "reconcile.repair"],
-] as const satisfies readonly (keyof typeof RESOURCE_TYPE_OF)[];
+] as const satisfies readonly AuditAction[];
 
 const ACTORS = 8;
 
@@ -70,7 +70,7 @@ async function dropIndexes(tx: Transaction): Promise<() => Promise<void>> {
 }
 
 function records(rows: number, users: number) {
-  const types = ACTIONS.map((action) => RESOURCE_TYPE_OF[action]);
+  const types = ACTIONS.map((action) => resourceTypeOf(action));
   const [a, u, s] = [ACTIONS.length, ACTORS, users];
   /** How many of the numbers from 1 to n leave the same remainder as n. */
   const nth = (period: number) => sql.raw(`(n - 1) / ${period} + 1`);

@@ -4,7 +4,7 @@ import { sql } from "drizzle-orm";
 import { purgeBatch } from "../../src/domain/audit/retention.ts";
 import { createSeal } from "../../src/domain/audit/seal.ts";
 import type { AuditContent, Services } from "../../src/domain/operation/context.ts";
-import { AUDIT_ACTIONS, RESOURCE_TYPE_OF } from "../../src/shared/product/audit-actions.ts";
+import { AUDIT_ACTIONS, resourceTypeOf } from "../../src/shared/product/audit-actions.ts";
 import type { Database } from "../../src/store/client.ts";
 import { withGuardsDown } from "../../src/store/protect.ts";
 
@@ -93,7 +93,7 @@ export function busyDraft(
   const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T;
   return (index) => {
     const action = pick(AUDIT_ACTIONS);
-    const resourceType = RESOURCE_TYPE_OF[action];
+    const resourceType = resourceTypeOf(action);
     const user = 1 + Math.floor(random() ** 2 * users);
     const bySelf = action.startsWith("key.");
     const [actorType, actor] = bySelf

@@ -1,7 +1,7 @@
 /** Reads the audit log: any page of any filter costs a few index lookups. operation/append.ts writes it. */
 
 import { desc, type SQL, sql } from "drizzle-orm";
-import { AUDIT_ACTIONS, type AuditAction, RESOURCE_TYPE_OF } from "../../shared/product/audit-actions.ts";
+import { AUDIT_ACTIONS, type AuditAction, resourceTypeOf } from "../../shared/product/audit-actions.ts";
 import { offsetOf, type Page, type Paged } from "../../shared/product/page.ts";
 import { type Database, preparedOnce, type Transaction } from "../../store/client.ts";
 import { jsonRows } from "../../store/json-rows.ts";
@@ -90,8 +90,7 @@ function subjectSeries(userId: number): Values {
 function actionsOf({ action, resourceType }: AuditFilter): readonly AuditAction[] {
   return AUDIT_ACTIONS.filter(
     (one) =>
-      (action === undefined || one === action) &&
-      (resourceType === undefined || RESOURCE_TYPE_OF[one] === resourceType),
+      (action === undefined || one === action) && (resourceType === undefined || resourceTypeOf(one) === resourceType),
   );
 }
 

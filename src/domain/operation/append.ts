@@ -1,7 +1,7 @@
 /** Adds one record to the audit log, in the transaction of the change that it records. */
 
 import { sql } from "drizzle-orm";
-import { RESOURCE_TYPE_OF } from "../../shared/product/audit-actions.ts";
+import { resourceTypeOf } from "../../shared/product/audit-actions.ts";
 import { printableJson } from "../../shared/text/text.ts";
 import { SECOND } from "../../shared/time/clock.ts";
 import { type Database, preparedOnce, type Transaction } from "../../store/client.ts";
@@ -34,7 +34,7 @@ export async function appendPermitted(tx: Transaction, context: Context, recorde
   const names = {
     actor: clip(actor.name, MAX_NAME),
     action: entry.action,
-    resourceType: RESOURCE_TYPE_OF[entry.action],
+    resourceType: resourceTypeOf(entry.action),
     resourceId: clip(resourceId, MAX_NAME),
     subjectId: entry.subjectId ?? null,
   };

@@ -1,5 +1,6 @@
 /** Which audit records change the wanted state of hosts, and of which hosts. */
 
+import { AUDIT_ACTIONS, hostEffectOf, isAuditAction, resourceTypeOf } from "../../shared/product/audit-actions.ts";
 import type { AuditRow } from "../../store/schema-audit.ts";
 
 /** The effect of a record on hosts. */
@@ -13,12 +14,6 @@ export type Touch =
   /** Every host is told everything anew. */
   | { readonly kind: "all" };
 
-/** Records about a user that change nothing on any host. A record with an unknown action counts as one that does. */
-const HARMLESS = /^(?:auth\.|approval\.|extension\.|session\.|key\.rename$|host\.|fleet\.|token\.|admin\.|service\.)/;
-/** Actions after which a host may have to remove an account. */
-const REGRANTS: ReadonlySet<string> = new Set(["user.delete", "lifecycle.recycle", "user.grant"]);
-const ABOUT_HOST: ReadonlySet<string> = new Set(["host.lock", "host.unlock", "host.update", "host.retire"]);
-
 /**
  * The effect of the record; undefined if there is none. Failed records count as well: a closing that could not finish is recorded as
  * failed, and has changed the stored state.
@@ -28,12 +23,27 @@ export function touchOf({
   subjectId,
   resourceId,
 }: Pick<AuditRow, "action" | "subjectId" | "resourceId">): Touch | undefined {
-  if (action === "fleet.accept") return { kind: "all" };
-  const number = Number(resourceId);
-  if (ABOUT_HOST.has(action)) return { kind: "host", host: number };
-  if (action.startsWith("host_group.")) return { kind: "group", group: number };
-  if (subjectId === null || HARMLESS.test(action)) return undefined;
-  return { kind: "user", user: subjectId, regrants: REGRANTS.has(action) };
+  const effect = hostEffectOf(action);
+  if (effect === "none") return undefined;
+  if (effect === "all") return { kind: "all" };
+  if (effect === "host") return { kind: "host", host: Number(resourceId) };
+  if (effect === "group") return { kind: "group", group: Number(resourceId) };
+  return subjectId === null ? undefined : { kind: "user", user: subjectId, regrants: effect === "removal" };
+}
+
+/** Actions whose records concern hosts without a subject. */
+export const WITHOUT_SUBJECT = AUDIT_ACTIONS.filter((action) =>
+  ["host", "group", "all"].includes(hostEffectOf(action)),
+);
+
+/** Whether the subject may have other hosts, or the first ones, after it. */
+export function maySetHosts(action: string): boolean {
+  return ["new user", "removal"].includes(hostEffectOf(action));
+}
+
+/** Whether there may be other hosts, or groups, after it. */
+export function mayChangeHosts(action: string): boolean {
+  return !isAuditAction(action) || ["host", "host_group"].includes(resourceTypeOf(action));
 }
 
 /** Whether hosts may have to remove accounts after it. */

@@ -8,7 +8,7 @@ import { SECOND } from "../../shared/time/clock.ts";
 import { watchLog } from "../audit/follow.ts";
 import type { AuditHead } from "../audit/head.ts";
 import type { Services } from "../operation/context.ts";
-import { mayRemove, type Touch } from "./audit-effects.ts";
+import { mayChangeHosts, mayRemove, maySetHosts, type Touch } from "./audit-effects.ts";
 import { either, type News, noteUser } from "./change-batch.ts";
 import { type LogRecord, numberRemovals, readAfter, readHead, readRemovalsAfter, readTouches } from "./log-records.ts";
 import { createMembership, type Membership } from "./membership.ts";
@@ -140,9 +140,9 @@ function createLogView({ db, log }: Pick<Services, "db" | "log">, listener: List
     const touched = records.flatMap(({ id, action, touch }) => (touch === undefined ? [] : [{ id, action, touch }]));
     const before = hostsTouched(touched, membership);
     const regranted = touched.flatMap(({ touch, action }) =>
-      touch.kind === "user" && (touch.regrants || action === "user.create") ? [touch.user] : [],
+      touch.kind === "user" && maySetHosts(action) ? [touch.user] : [],
     );
-    if (records.some(({ action }) => /^host(_group)?\./.test(action))) await membership.reloadHosts();
+    if (records.some(({ action }) => mayChangeHosts(action))) await membership.reloadHosts();
     await membership.reloadUsers([...new Set(regranted)]);
     const removed = touched.some(({ touch }) => mayRemove(touch)) ? await readRemovalsAfter(db, head.id) : new Map();
     // From here to the new head nothing is waited for: who asks meanwhile finds all of it or none.

@@ -5,7 +5,7 @@ import type { AccountRef } from "../../protocol/host.ts";
 import type { Database } from "../../store/client.ts";
 import type { AuditHead } from "../audit/head.ts";
 import { hex } from "../audit/seal.ts";
-import { type Touch, touchOf } from "./audit-effects.ts";
+import { type Touch, touchOf, WITHOUT_SUBJECT } from "./audit-effects.ts";
 
 /** A record, with what it touches; undefined for one that concerns no host. */
 export interface LogRecord {
@@ -41,7 +41,7 @@ export async function readTouches(
 ): Promise<readonly { readonly id: number; readonly touch: Touch }[]> {
   const rows = await db.execute<Row>(sql`
     select id, action, resource_id, subject_id from audit where id > ${floor} and id <= ${newest}
-      and (subject_id is not null or action like 'host%' or action = 'fleet.accept') order by id`);
+      and (subject_id is not null or action = any(${`{${WITHOUT_SUBJECT.join(",")}}`}::text[])) order by id`);
   return rows.flatMap((row) => {
     const touch = touchIn(row);
     return touch === undefined ? [] : [{ id: Number(row.id), touch }];

@@ -15,77 +15,99 @@ export const RESOURCE_TYPES = [
 export type ResourceType = (typeof RESOURCE_TYPES)[number];
 
 /**
- * Every audit action, with the kind of resource that its records are about; "" if they name none. Lists find records by
- * their actions, so every action that was ever recorded has to stay here.
+ * What a record means for further hosts. "user" may change access on the hosts of its subject, "new user" gives them the first ones, and
+ * "removal" concerns hosts that they no longer have, too. "host" and "group" have the host, or the group's members, told everything anew, and
+ * "all" every host.
  */
-export const RESOURCE_TYPE_OF = {
-  "auth.admin_login": "",
-  "auth.admin_password_only": "",
-  "auth.changes_refused": "",
-  "auth.otp_send": "",
-  "auth.otp_login": "",
-  "auth.logout": "",
-  "auth.sso_logout": "",
-  "auth.admin_forgot": "",
-  "auth.admin_reset": "",
-  "auth.admin_password": "",
-  "auth.passkey_add": "",
-  "auth.passkey_rename": "",
-  "auth.passkey_remove": "",
-  "auth.totp_add": "",
-  "auth.totp_remove": "",
-  "user.create": "user",
-  "user.update": "user",
-  "user.disable": "user",
-  "user.enable": "user",
-  "user.extend": "user",
-  "user.delete": "user",
-  "user.lock": "user",
-  "extension.request": "user",
-  "session.end": "user",
-  "user.end_sessions": "user",
-  "key.create": "ssh_key",
-  "key.rename": "ssh_key",
-  "key.update": "ssh_key",
-  "key.revoke": "ssh_key",
-  "approval.submit": "",
-  "approval.review": "",
-  "settings.update": "setting",
-  "lifecycle.expire": "user",
-  "lifecycle.recycle": "user",
-  "admin.create": "admin",
-  "admin.update": "admin",
-  "admin.remove": "admin",
-  "admin.readmit": "",
-  "admin.end_sessions": "admin",
-  "token.create": "token",
-  "token.revoke": "token",
-  "webhook.create": "webhook",
-  "webhook.update": "webhook",
-  "webhook.delete": "webhook",
-  "reconcile.repair": "user",
-  "audit.purge": "",
-  "service.backup": "",
-  "service.restore": "",
-  "host.enrol": "host",
-  "host.lock": "host",
-  "host.unlock": "host",
-  "host.update": "host",
-  "host.retire": "host",
-  "host.forget": "host",
-  "host.rotate": "host",
-  "host.drift": "host",
-  "host.hold": "host",
-  "host_token.create": "host",
-  "host_group.create": "host_group",
-  "host_group.update": "host_group",
-  "host_group.delete": "host_group",
-  "user.grant": "user",
-  "fleet.confirmed": "fleet",
-  "fleet.diverged": "fleet",
-  "fleet.accept": "fleet",
-} as const satisfies Readonly<Record<string, ResourceType | "">>;
+export type HostEffect = "none" | "user" | "new user" | "removal" | "host" | "group" | "all";
 
-export type AuditAction = keyof typeof RESOURCE_TYPE_OF;
+/**
+ * Every audit action, with the kind of resource that its records are about ("" if they name none), and what they mean for hosts. Lists find
+ * records by their actions, so every action that was ever recorded has to stay here.
+ */
+const ACTIONS = {
+  "auth.admin_login": ["", "none"],
+  "auth.admin_password_only": ["", "none"],
+  "auth.changes_refused": ["", "none"],
+  "auth.otp_send": ["", "none"],
+  "auth.otp_login": ["", "none"],
+  "auth.logout": ["", "none"],
+  "auth.sso_logout": ["", "none"],
+  "auth.admin_forgot": ["", "none"],
+  "auth.admin_reset": ["", "none"],
+  "auth.admin_password": ["", "none"],
+  "auth.passkey_add": ["", "none"],
+  "auth.passkey_rename": ["", "none"],
+  "auth.passkey_remove": ["", "none"],
+  "auth.totp_add": ["", "none"],
+  "auth.totp_remove": ["", "none"],
+  "user.create": ["user", "new user"],
+  "user.update": ["user", "user"],
+  "user.disable": ["user", "user"],
+  "user.enable": ["user", "user"],
+  "user.extend": ["user", "user"],
+  "user.delete": ["user", "removal"],
+  "user.lock": ["user", "user"],
+  "extension.request": ["user", "none"],
+  "session.end": ["user", "none"],
+  "user.end_sessions": ["user", "user"],
+  "key.create": ["ssh_key", "user"],
+  "key.rename": ["ssh_key", "none"],
+  "key.update": ["ssh_key", "user"],
+  "key.revoke": ["ssh_key", "user"],
+  "approval.submit": ["", "none"],
+  "approval.review": ["", "none"],
+  "settings.update": ["setting", "none"],
+  "lifecycle.expire": ["user", "user"],
+  "lifecycle.recycle": ["user", "removal"],
+  "admin.create": ["admin", "none"],
+  "admin.update": ["admin", "none"],
+  "admin.remove": ["admin", "none"],
+  "admin.readmit": ["", "none"],
+  "admin.end_sessions": ["admin", "none"],
+  "token.create": ["token", "none"],
+  "token.revoke": ["token", "none"],
+  "webhook.create": ["webhook", "none"],
+  "webhook.update": ["webhook", "none"],
+  "webhook.delete": ["webhook", "none"],
+  "reconcile.repair": ["user", "user"],
+  "audit.purge": ["", "none"],
+  "service.backup": ["", "none"],
+  "service.restore": ["", "none"],
+  "host.enrol": ["host", "none"],
+  "host.lock": ["host", "host"],
+  "host.unlock": ["host", "host"],
+  "host.update": ["host", "host"],
+  "host.retire": ["host", "host"],
+  "host.forget": ["host", "none"],
+  "host.rotate": ["host", "none"],
+  "host.drift": ["host", "none"],
+  "host.hold": ["host", "none"],
+  "host_token.create": ["host", "none"],
+  "host_group.create": ["host_group", "group"],
+  "host_group.update": ["host_group", "group"],
+  "host_group.delete": ["host_group", "group"],
+  "user.grant": ["user", "removal"],
+  "fleet.confirmed": ["fleet", "none"],
+  "fleet.diverged": ["fleet", "none"],
+  "fleet.accept": ["fleet", "all"],
+} as const satisfies Readonly<Record<string, readonly [ResourceType | "", HostEffect]>>;
 
-export const AUDIT_ACTIONS: readonly AuditAction[] = Object.keys(RESOURCE_TYPE_OF) as AuditAction[];
+export type AuditAction = keyof typeof ACTIONS;
+
+export const AUDIT_ACTIONS: readonly AuditAction[] = Object.keys(ACTIONS) as AuditAction[];
+
+/** Whether this version knows the action. */
+export function isAuditAction(text: string): text is AuditAction {
+  return Object.hasOwn(ACTIONS, text);
+}
+
+/** The kind of resource that records of the action are about; "" if they name none. */
+export function resourceTypeOf(action: AuditAction): ResourceType | "" {
+  return ACTIONS[action][0];
+}
+
+/** What records of the action mean for hosts: "user" for an unknown one, because it may take access away. */
+export function hostEffectOf(action: string): HostEffect {
+  return isAuditAction(action) ? ACTIONS[action][1] : "user";
+}
