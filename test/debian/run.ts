@@ -148,7 +148,7 @@ async function booted<Result>(
     return await work(container, shared);
   } catch (error) {
     const journal = await container.attempt(
-      "journalctl --no-pager --lines=60 --unit=uam --unit=uam-agent --unit=uam-agent-lease --unit=ssh",
+      "journalctl --no-pager --lines=60 --unit=uam --unit=uam-agent --unit=uam-agent-lease --unit=ssh --unit=cron --unit=atd",
     );
     say(`what the container's journal says:\n${journal.stdout}`);
     throw error;
