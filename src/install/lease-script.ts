@@ -22,7 +22,8 @@ const jobFiles = 'find "$2$place" -maxdepth 1 -type f -name "[a-zA-Z]*"';
 
 const accountFile = `"$2$place"/${ACCOUNT_PREFIX}*`;
 const isFile = '[ -f "$file" ] && [ ! -L "$file" ] || continue';
-const JOBS_GROUPS = ["cron", "crond", "atd"].map((unit) => `*.slice/${unit}.service*`).join("|");
+/** Of this system's own services: a booted container has its own below another group. */
+const JOBS_GROUPS = ["cron", "crond", "atd"].map((unit) => `*:"$own"/system.slice/${unit}.service*`).join("|");
 /** Of whoever has a line in passwd(5). */
 const EVERY_UID = "s/^[^:]*:[^:]*:\\([0-9]*\\):.*/\\1/p";
 const accounts = `^${ACCOUNT_PREFIX}[^:]*:[^:]*:\\([1-9][0-9]\\{3,\\}\\):.*`;
@@ -106,6 +107,7 @@ export const LEASE_SCRIPT = [
   'group="/sys/fs/cgroup/user.slice/user-$uid.slice/cgroup.kill"; [ ! -e "$group" ] || echo 1 2>/dev/null >"$group"',
   "done;; esac",
   // Processes started by one that was just ended are found by the next look.
+  `own=$(sed -n "s|.*:\\(.*\\)/init[.]scope\\$|\\1|p" "$2/proc/1/cgroup" 2>/dev/null | tail -n 1)`,
   "for round in 1 2 3; do",
   "ps -eo pid=,ruid=,euid=,cgroup= | while read -r pid real effective group; do",
   // A job of theirs may run a set-uid file left by a deleted account: nobody has its uid, but it is still in the jobs' own group.
@@ -113,7 +115,7 @@ export const LEASE_SCRIPT = [
   'case "$known" in *" $effective "*) continue;; esac',
   '[ "$effective" -ge 1000 ] || continue',
   'getent passwd "$effective" >/dev/null; [ "$?" = 2 ] || continue;; esac',
-  'case "$ends $group" in sessions*|*/cron.service*|*/crond.service*|*/atd.service*) kill -KILL "$pid";; esac',
+  `case "$ends $group" in sessions*|${JOBS_GROUPS}) kill -KILL "$pid";; esac`,
   'case "$ends $uids" in sessions*" $real "*) echo 1 2>/dev/null >"/sys/fs/cgroup/user.slice/user-$real.slice/cgroup.kill";; esac',
   "done",
   "done",

@@ -158,40 +158,50 @@ describe.if(process.getuid?.() === 0).each([
     expect(jobs.map((name) => statSync(path(name)).mode & 0o7777)).toEqual(jobs.map(() => 0o700));
   });
 
-  test("ends what a job started under a uid that nobody has, and nothing of anybody else's", async () => {
-    const nobodys = OWNER + 2;
-    const others = OWNER + 3;
-    writeFileSync(
-      join(root, "etc/passwd"),
-      `ext_tnobody:x:${OWNER}:${OWNER}::/:/bin/sh\nops:x:${others}:1::/:/bin/sh\n`,
-    );
-    const started = (uid: number, group: string) => ({
-      uid,
-      group,
-      process: spawn("sleep", ["60"], { stdio: "ignore" }),
-    });
-    const at = "/system.slice/atd.service";
-    const all = [
-      started(OWNER, at),
-      started(nobodys, at),
-      started(nobodys, "/system.slice/cron.service"),
-      // Left alone: a container's, another account's, a system account's.
-      started(nobodys, "/system.slice/docker-c0ffee.scope"),
-      started(nobodys, "/user.slice/user-1000.slice/at/atd.service"),
-      started(others, at),
-      started(2, at),
-    ];
-    const tools = join(root, "bin");
-    mkdirSync(tools);
-    const lines = all.map(({ uid, group, process: { pid } }) => `echo " ${pid} ${uid} ${uid} 0::${group}"`);
-    writeFileSync(join(tools, "ps"), `#!/bin/sh\n${lines.join("\n")}\n`, { mode: 0o755 });
-    const env = { PATH: `${tools}:/usr/sbin:/usr/bin:/sbin:/bin` };
-    const ran = spawnSync("/bin/sh", ["-c", script, "sh", directory, root], { encoding: "utf8", env });
-    expect(ran).toMatchObject({ status: 0, stdout: "" });
-    await until(() => all.slice(0, 3).every(({ process: { signalCode } }) => signalCode === "SIGKILL"));
-    expect(all.slice(3).map(({ process: { signalCode } }) => signalCode)).toEqual([null, null, null, null]);
-    for (const { process } of all) process.kill("SIGKILL");
-  });
+  test.each([
+    ["", "0::/init.scope\n"],
+    // A booted container, with control groups of version 1 and no view of its own.
+    ["/machine.slice/web/payload", "9:name=systemd:/machine.slice/web/payload/init.scope\n8:pids:/\n"],
+  ])(
+    "ends what a job started under a uid that nobody has, and nothing of anybody else's, below %p",
+    async (own, init) => {
+      mkdirSync(join(root, "proc/1"), { recursive: true });
+      writeFileSync(join(root, "proc/1/cgroup"), init);
+      const nobodys = OWNER + 2;
+      const others = OWNER + 3;
+      writeFileSync(
+        join(root, "etc/passwd"),
+        `ext_tnobody:x:${OWNER}:${OWNER}::/:/bin/sh\nops:x:${others}:1::/:/bin/sh\n`,
+      );
+      const started = (uid: number, group: string) => ({
+        uid,
+        group,
+        process: spawn("sleep", ["60"], { stdio: "ignore" }),
+      });
+      const at = `${own}/system.slice/atd.service`;
+      const all = [
+        started(OWNER, at),
+        started(nobodys, at),
+        started(nobodys, `${own}/system.slice/cron.service`),
+        // Left alone: containers', another account's, a system account's.
+        started(nobodys, "/system.slice/docker-c0ffee.scope"),
+        started(nobodys, "/machine.slice/other/payload/system.slice/cron.service"),
+        started(nobodys, "/user.slice/user-1000.slice/at/atd.service"),
+        started(others, at),
+        started(2, at),
+      ];
+      const tools = join(root, "bin");
+      mkdirSync(tools);
+      const lines = all.map(({ uid, group, process: { pid } }) => `echo " ${pid} ${uid} ${uid} 0::${group}"`);
+      writeFileSync(join(tools, "ps"), `#!/bin/sh\n${lines.join("\n")}\n`, { mode: 0o755 });
+      const env = { PATH: `${tools}:/usr/sbin:/usr/bin:/sbin:/bin` };
+      const ran = spawnSync("/bin/sh", ["-c", script, "sh", directory, root], { encoding: "utf8", env });
+      expect(ran).toMatchObject({ status: 0, stdout: "" });
+      await until(() => all.slice(0, 3).every(({ process: { signalCode } }) => signalCode === "SIGKILL"));
+      expect(all.slice(3).map(({ process: { signalCode } }) => signalCode)).toEqual(Array(5).fill(null));
+      for (const { process } of all) process.kill("SIGKILL");
+    },
+  );
 
   test("leaves links and directories, and in a dry run all of it", () => {
     run(script);
