@@ -7,6 +7,7 @@ import type { AccountRef } from "../../protocol/host.ts";
 import { SECOND } from "../../shared/time/clock.ts";
 import { watchLog } from "../audit/follow.ts";
 import type { AuditHead } from "../audit/head.ts";
+import { hex } from "../audit/seal.ts";
 import type { Services } from "../operation/context.ts";
 import { mayChangeHosts, mayRemove, maySetHosts, type Touch } from "./audit-effects.ts";
 import { either, type News, noteUser } from "./change-batch.ts";
@@ -45,7 +46,7 @@ export interface Listener {
 
 export function createFollower(services: Pick<Services, "db" | "log">, listener: Listener): Follower {
   const view = createLogView(services, listener);
-  const reader = oneAtATime(view.readOn);
+  const reader = coalescing(view.readOn);
   let started: Promise<() => Promise<void>> | undefined;
 
   async function start(): Promise<() => Promise<void>> {
@@ -149,7 +150,7 @@ function createLogView({ db, log }: Pick<Services, "db" | "log">, listener: List
     const { entries, news } = effectsOf(touched, { before, membership, removed });
     for (const entry of entries) window.add(entry);
     const newest = records.at(-1);
-    if (newest !== undefined) head = { id: newest.id, seal: newest.seal };
+    if (newest !== undefined) head = { id: newest.id, seal: hex(newest.mac) };
     seals.remember(head);
     await listener.news({ ...news, at: head });
   }
@@ -218,7 +219,7 @@ function effectsOf(
 }
 
 /** Runs `work` one at a time; calls that come meanwhile get another run after it. */
-function oneAtATime(work: () => Promise<void>): {
+function coalescing(work: () => Promise<void>): {
   readonly run: () => Promise<void>;
   readonly current: () => Promise<void> | undefined;
 } {

@@ -1,4 +1,4 @@
-/** What the follower reads of the audit log and beside it. Everything throws where the database is a standby or does not answer. */
+/** Reads the audit log, and what lies beside it, for the follower. The head, and what follows it, are read from a primary only: else these throw. */
 
 import { sql } from "drizzle-orm";
 import type { AccountRef } from "../../protocol/host.ts";
@@ -10,7 +10,7 @@ import { type Touch, touchOf, WITHOUT_SUBJECT } from "./audit-effects.ts";
 /** A record, with what it touches; undefined for one that concerns no host. */
 export interface LogRecord {
   readonly id: number;
-  readonly seal: string;
+  readonly mac: Uint8Array;
   readonly action: string;
   readonly touch: Touch | undefined;
 }
@@ -59,12 +59,12 @@ export async function readAfter(
     from audit where id >= ${head.id} order by id limit ${most + 1}`);
   requirePrimary(rows[0]);
   const records = rows.map((row) => ({
-    ...{ id: Number(row.id), seal: hex(row.mac), action: row.action },
+    ...{ id: Number(row.id), mac: row.mac, action: row.action },
     touch: touchIn(row),
   }));
   if (head.id === 0) return records.slice(0, most);
   const [first] = records;
-  return first?.id === head.id && first.seal === head.seal ? records.slice(1) : undefined;
+  return first?.id === head.id && hex(first.mac) === head.seal ? records.slice(1) : undefined;
 }
 
 /**

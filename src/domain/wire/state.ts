@@ -169,7 +169,7 @@ type Missed =
   /** `cursor` is the place, or a newer one if that is old; `end` is what `hold` returned. */
   | { readonly kind: "nothing"; readonly cursor: Cursor; readonly end: Promise<End> };
 
-/** What a host at that place has missed; `hold` is called at the same instant at which there is nothing. */
+/** Reads what a host at that place has missed; `hold` is called at the same instant at which there is nothing. */
 async function readMissed(
   { db, follower, known }: Sources,
   host: AdmittedHost,
