@@ -9,7 +9,7 @@ import type { PostgresOrigin } from "./postgres/pinned.ts";
 /** A mistake in the arguments, or in the variables that replace some. */
 export class UsageError extends Error {}
 
-/** What keeps something from being built, as a sentence for whoever builds. */
+/** Something cannot be built; the message is a sentence for the person who builds. */
 export class BuildError extends Error {}
 
 /** The options of both `bun run build` and `bun run deb`. */

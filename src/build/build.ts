@@ -91,7 +91,7 @@ export const carriedPostgres = { ...${JSON.stringify({ ...archive, path: undefin
   };
 }
 
-// What the binary contains, for `uam version --json`: as in the bill of materials beside it.
+// Names the components of the binary, for `uam version --json`, as in the bill of materials beside it.
 function nameComponents(release: ReleaseArguments): BunPlugin {
   const components = carriedComponents(release).map(({ name, version, purl, cpe, hashes }) => ({
     ...{ name, version, purl },

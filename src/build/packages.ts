@@ -23,7 +23,7 @@ export interface Parts {
   readonly modules: string;
 }
 
-/** What the runtime for each is called in its lock file. */
+/** The name of the runtime for each in its lock file. */
 export const BUN_PACKAGES = { x64: "@oven/bun-linux-x64", arm64: "@oven/bun-linux-aarch64" } as const;
 
 /** The architecture of this machine. Throws if there are no builds for it. */

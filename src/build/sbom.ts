@@ -36,7 +36,7 @@ export interface ReleaseOf {
   readonly postgres: PostgresOrigin;
 }
 
-/** What is carried, as CycloneDX has it. */
+/** A carried component, as CycloneDX has it. */
 export interface Component {
   readonly type: "library" | "platform" | "application";
   readonly "bom-ref": string;

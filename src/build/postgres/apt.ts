@@ -10,12 +10,12 @@ const HELPER = "/usr/lib/apt/apt-helper";
 /** Connections that break or are refused are tried again, with what came so far; what is not there is not. */
 const RETRIES = ["-o", "Acquire::Retries=3"];
 
-/** What the machine has its own apt do besides: in images of Docker it removes what another apt-get is just installing. */
+/** Clears the machine's hooks: those in Docker's images remove packages that another apt-get is just installing. */
 const HOOKS = ["Update::Pre-Invoke", "Update::Post-Invoke", "Update::Post-Invoke-Success"].map(
   (hook) => `#clear APT::${hook};`,
 );
 
-/** What could not be had, as a sentence for whoever builds. */
+/** Something could not be fetched; the message is a sentence for the person who builds. */
 export class CannotFetch extends Error {}
 
 /** `apt-get` for one archive. */
@@ -24,7 +24,7 @@ export interface Apt {
   get(argv: readonly string[], cwd: string): Promise<void>;
   /** Where the packages are that `--download-only` fetched. */
   readonly archives: string;
-  /** What the source index says of a package: its entries, as in Debian's Sources. */
+  /** The entries of a package in the source index, as in Debian's Sources. */
   sourcesOf(name: string): Promise<string>;
 }
 
@@ -38,7 +38,7 @@ export function archivesWith(others: readonly string[]): readonly string[] {
   return [...new Set([...(own === undefined ? [] : [own]), ...others])];
 }
 
-/** What `fetch` returns for the first archive that it does not throw `CannotFetch` for. Throws that with what each of them said. */
+/** Tries the archives in order and returns the first result. Throws `CannotFetch`, with the message of each, if `fetch` throws that for all. */
 export async function fromFirst<T>(
   what: string,
   archives: readonly string[],

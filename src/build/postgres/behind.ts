@@ -13,7 +13,7 @@ import { DEBIAN, SOURCE, SOURCE_SUITE } from "./pinned.ts";
 
 const UNCHECKED = 3;
 
-/** What came of it, as an exit code and a text. */
+/** The result, as an exit code and a text. */
 export interface Verdict {
   readonly exitCode: number;
   readonly text: string;

@@ -46,7 +46,7 @@ export async function requireServers(
   if (missing.length > 0) {
     const obstacle = cannotBuild();
     if (obstacle !== undefined) throw new BuildError(explain(obstacle, missing));
-    // Whoever was waited for may have built them.
+    // The build that this one waited for may have built them.
     await alone(join(writable(caches), "lock"), () => buildServers(architectures.filter(isMissing), caches));
   }
   return architectures.map((each) => {
@@ -92,7 +92,7 @@ async function buildServers(architectures: readonly Architecture[], caches: Cach
       keep(made, join(cache, nameOf(architecture)));
       return [];
     });
-    // What the compiler or the archive gave is not what whoever pinned it had: neither is used unseen.
+    // The compiler or the archive gave other bytes than at the time of pinning: they are not used unseen.
     if (unexpected.length > 0)
       throw new BuildError(
         `PostgreSQL came out other than src/build/postgres/pinned.ts has it: ${unexpected.join(", ")}.`,

@@ -34,10 +34,10 @@ export async function makeTree(
     const { status, stderr } = spawnSync("dpkg-deb", ["--extract", join(packages, name), tree], { encoding: "utf8" });
     if (status !== 0) throw new CannotFetch(`${name} could not be unpacked: ${stderr}`);
   }
-  // What its installation would do.
+  // As its installation would do.
   symlinkSync("mawk", join(tree, "usr/bin/awk"));
   mkdirSync(join(tree, BUILD));
-  // What PostgreSQL's configure wants to see, and nothing reads.
+  // PostgreSQL's configure wants to see it; nothing reads it.
   writeFileSync(join(tree, "dev/urandom"), "");
 }
 

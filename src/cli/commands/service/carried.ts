@@ -1,4 +1,4 @@
-/** What the binary contains of others' programs; `bun run build` replaces this module, a run from source contains nothing. */
+/** The components of the binary that others made. `bun run build` replaces this module; a run from source contains none. */
 
 export interface Carried {
   readonly name: string;
