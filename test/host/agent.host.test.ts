@@ -79,6 +79,7 @@ describeOnHost("an agent on a real host", () => {
     const loop = `while :; do /bin/sh -c "$0" sh ${files.directory} ${base}/root; echo >> ${base}/passes; sleep 0.3; done`;
     const env = { PATH: `${base}/bin:/usr/sbin:/usr/bin:/sbin:/bin` };
     writeFileSync(skew, "0");
+    writeFileSync(join(base, "passes"), "");
     enforcer = spawn("/bin/sh", ["-c", loop, LEASE_SCRIPT], { env, stdio: "ignore" });
   });
   beforeEach(async () => {
@@ -155,11 +156,18 @@ describeOnHost("an agent on a real host", () => {
     const enough = passes() + 2;
     await until(() => passes() >= enough);
   }
+  const isLinked = () => existsSync(join(files.directory, "revoked-keys"));
+  /** Returns once the link stays. A script that looked before the lease was written removes it; the agent puts it back within a second. */
+  async function linked(): Promise<void> {
+    await looked();
+    await until(isLinked);
+  }
   const confirmed = (id: number) => until(() => stub.reports.at(-1)?.cursor === cursor(id));
   async function opened(lease_ms = 3_600_000): Promise<void> {
     stub.tell({ full: true, accounts: [account()], lease_ms });
     start();
     await confirmed(2);
+    await linked();
   }
 
   describe("the lease", () => {
@@ -188,7 +196,7 @@ describeOnHost("an agent on a real host", () => {
         let refused = 0;
         let admitted = 0;
         for (let round = 0; round < ROUNDS; round++) {
-          await until(() => existsSync(join(files.directory, "revoked-keys")));
+          await until(isLinked);
           // The script may have looked while the clock was wrong: then the agent puts the link back within a second.
           await until(() => login());
           admitted++;
@@ -218,7 +226,8 @@ describeOnHost("an agent on a real host", () => {
       await until(() => readStatus(files.directory)?.failure !== undefined);
       expect(login()).toBe(false);
       stub.gone = false;
-      await until(() => existsSync(join(files.directory, "revoked-keys")));
+      await until(isLinked);
+      await linked();
       expect(login()).toBe(true);
     });
 
@@ -241,7 +250,7 @@ describeOnHost("an agent on a real host", () => {
         // Longer than some comparisons take.
         await Bun.sleep(5000);
         expect([boot, login(), readAccounts().shadow?.get(NAME)?.expires]).toEqual([boot, false, 1]);
-        expect(existsSync(join(files.directory, "revoked-keys"))).toBe(!boot);
+        expect(isLinked()).toBe(!boot);
         end("SIGKILL");
       }
       rmSync(snapshot, { recursive: true });
@@ -271,13 +280,16 @@ describeOnHost("an agent on a real host", () => {
     test("a hold of root's opens without agent and service, until it ends", async () => {
       await opened(LEASE);
       end("SIGKILL");
-      await until(() => !existsSync(join(files.directory, "revoked-keys")));
-      // Four times as long as a login takes now, and some seconds.
+      await until(() => !isLinked());
+      // Four times as long as both take now, and some seconds.
       const begin = performance.now();
       expect(login()).toBe(false);
+      await looked();
       const length = 3000 + 4 * Math.ceil(performance.now() - begin);
       const hold = endOf(momentOf(systemClock), length, 0);
       writeLease(files, "hold", { ...hold, ends: "logins" });
+      // A script that looked before the hold was written removes the link, and no agent puts it back.
+      await looked();
       enforce(files, () => momentOf(systemClock));
       expect(login()).toBe(true);
       await Bun.sleep(length);
@@ -498,7 +510,7 @@ describeOnHost("an agent on a real host", () => {
         stub.tamper = (answer, target) => (target === "/agent/state" ? change(answer) : answer);
         stub.tell({ accounts: [] });
         await until(() => readStatus(files.directory)?.failure !== undefined);
-        await until(() => !existsSync(join(files.directory, "revoked-keys")));
+        await until(() => !isLinked());
         expect([login(), readAccounts().passwd.has(OTHER)]).toEqual([false, false]);
       });
     }
