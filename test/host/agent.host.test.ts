@@ -42,7 +42,7 @@ const NAME = `ext_tagent${RUN}`;
 const OTHER = `ext_tagenu${RUN}`;
 const UID = 50_000 + RUN * 4;
 /** How often each end of a lease is tried, and how often the agent is killed. */
-const ROUNDS = Number(process.env.UAM_TEST_LEASES ?? 3);
+const ROUNDS = Number(process.env.UAM_TEST_LEASES ?? 2);
 const KILLS = Number(process.env.UAM_TEST_KILLS ?? 12);
 const LOCKS = Number(process.env.UAM_TEST_LOCKS ?? 10);
 const LEASE = 4000;

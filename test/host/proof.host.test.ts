@@ -8,8 +8,7 @@ import { existsSync } from "node:fs";
 import { runRounds } from "../long/closings/rounds.ts";
 import { describeOnHost } from "../support/host-account.ts";
 
-const ROUNDS = 40;
-const WITHIN = 170_000;
+const ROUNDS = 20;
 
 describeOnHost("taking access away", () => {
   test(
@@ -23,7 +22,7 @@ describeOnHost("taking access away", () => {
       const { rounds, failures, seconds } = await runRounds({
         seed,
         rounds: ROUNDS,
-        within: WITHIN,
+        within: Number.POSITIVE_INFINITY,
         thorough: false,
         tell,
       });
@@ -31,9 +30,8 @@ describeOnHost("taking access away", () => {
       console.log(`${rounds} of ${ROUNDS} rounds in ${Math.round(seconds)} s; the same again: ${repeat}`);
       if (failures.length > 0) console.log(lines.join("\n"));
       expect(failures).toEqual([]);
-      // A machine that is busy with other tests manages fewer in the time.
-      expect(rounds).toBeGreaterThan(ROUNDS / 4);
+      expect(rounds).toBe(ROUNDS);
     },
-    WITHIN + 300_000,
+    30 * 60_000,
   );
 });

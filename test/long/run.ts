@@ -11,6 +11,8 @@ const SUITES: Readonly<Record<string, string>> = {
     "the built program on Debian 12, 13 and forky, booted, and 12 becoming 13 under it; one by --suite bookworm, trixie, forky or bookworm-to-trixie",
   upgrade: "data of each older version; from 0.1.0 under load: killed, without room, and at last; and a backup of it",
   load: "traffic for an hour while connections are cut and commands fail: what fails, what grows, what is left",
+  "two-years":
+    "10,000 users who join, are extended, disabled and enabled, expire and are recycled, held against a model each day",
   pairs: "every two operations on one user at the same instant, held against both serial orders",
   closings: "what an owner prepared, a closing and a failure, drawn at random, and a login tried after each answer",
   attack:
