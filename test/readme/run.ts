@@ -62,7 +62,8 @@ async function quickStart(reader: Reader): Promise<void> {
 }
 
 async function everyOther(reader: Reader, commands: readonly string[]): Promise<void> {
-  for (const command of new Set(commands)) if (command !== start) await succeeds(reader, command);
+  const [, ...others] = new Set([start, ...commands].map((command) => command.replace(/\s+#.*/, "")));
+  for (const command of others) await succeeds(reader, command);
 }
 
 async function succeeds(reader: Reader, script: string): Promise<void> {
