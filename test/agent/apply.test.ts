@@ -3,6 +3,7 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { applyState, type Work } from "../../src/agent/apply.ts";
 import { type AccountRecord, type AgentState, NOTHING, type Todo } from "../../src/agent/records.ts";
+import { UamError } from "../../src/shared/errors.ts";
 import { createFakeHost, type FakeHost } from "../support/fake-host.ts";
 import { toldAccount } from "../support/fleet-stub.ts";
 
@@ -99,10 +100,13 @@ describe("applyState()", () => {
     state = records(["ext_carol", { take: ["SHA256:1"], narrow: true, open: true }]);
     host.failing.add("takeKey");
     expect(await turn()).toEqual(["takeKey ext_carol", "shutAccount ext_carol"]);
-    expect(state.records[0]).toMatchObject({
+    const owed = {
       todo: { take: ["SHA256:1"], narrow: true, open: true },
       problem: { kind: "refused", text: expect.stringContaining("ext_carol is shut until that is done") },
-    });
+    };
+    expect(state.records[0]).toMatchObject(owed);
+    expect(await turn()).toEqual(["takeKey ext_carol", "shutAccount ext_carol"]);
+    expect(state.records[0]).toMatchObject(owed);
     host.failing.clear();
     expect(await turn()).toEqual(["takeKey ext_carol", "narrowKeys ext_carol", "openAccount ext_carol"]);
     expect(state.records[0]).toMatchObject({ todo: NOTHING, problem: undefined });
@@ -111,5 +115,139 @@ describe("applyState()", () => {
   test("only taking a key ends nobody's session for its networks", async () => {
     state = records(["ext_carol", { take: ["SHA256:1"], open: true }]);
     expect(await turn()).toEqual(["takeKey ext_carol", "openAccount ext_carol"]);
+  });
+
+  test("one that the host refused is tried even without time, unless there was something new to take away", async () => {
+    state = records(["ext_mallory", { shut: true }], ["ext_trudy", { shut: true }], ["ext_carol", {}]);
+    await turn();
+    host.calls.length = 0;
+    state = await applyState(work, state, () => true);
+    expect(host.calls).toEqual(["shutAccount ext_mallory"]);
+    host.calls.length = 0;
+    const [one, other, carol] = state.records as [AccountRecord, AccountRecord, AccountRecord];
+    state = { ...state, records: [one, other, { ...carol, todo: { ...NOTHING, shut: true } }] };
+    state = await applyState(work, state, () => true);
+    expect(host.calls).toEqual(["shutAccount ext_carol"]);
+  });
+
+  test.each([
+    ["a conflict", new UamError("conflict", "Not uam's"), { kind: "conflict", text: "Not uam's" }],
+    ["another refusal", new UamError("internal", "The disk is full"), { kind: "refused", text: "The disk is full" }],
+    ["an error of the system", new Error("EIO"), { kind: "refused", text: "EIO" }],
+  ])("says of %s what it is, and leaves it to be done", async (_, error, problem) => {
+    state = records(["ext_carol", { shut: true }]);
+    Object.assign(host, { shutAccount: () => Promise.reject(error) });
+    await turn();
+    expect(state.records[0]).toMatchObject({ todo: { ...NOTHING, shut: true }, problem });
+  });
+});
+
+describe("applyState() of what is taken away", () => {
+  /** Another than ours has the name of the record. */
+  function makeForeign(keys: readonly string[]): void {
+    host.accounts.set("ext_carol", { uid: 1000, open: true, expireAt: new Date(0), file: keys });
+  }
+
+  test.each<Partial<Todo>>([{ shut: true }, { remove: true }])(
+    "leaves the account of another alone, and reports it while sshd reads a key for it: %j",
+    async (todo) => {
+      state = records(["ext_carol", todo]);
+      makeForeign(["SHA256:1"]);
+      expect(await turn()).toEqual([]);
+      expect(state.records[0]).toMatchObject({
+        todo: { ...NOTHING, ...todo },
+        problem: { kind: "refused", text: expect.stringContaining("it is left alone. sshd reads keys of ext_carol") },
+      });
+    },
+  );
+
+  test("is done with the account of another that nobody logs in to: nothing is left to shut, or to remove", async () => {
+    state = records(["ext_carol", { shut: true }]);
+    makeForeign([]);
+    expect(await turn()).toEqual([]);
+    expect(state.records[0]).toMatchObject({ todo: NOTHING, problem: { kind: "conflict" } });
+    state = records(["ext_carol", { remove: true }]);
+    makeForeign([]);
+    expect(await turn()).toEqual([]);
+    expect(state.records).toEqual([]);
+  });
+
+  test("forgets an account only once it is removed whole", async () => {
+    state = records(["ext_carol", { remove: true }]);
+    host.failing.add("removeAccount");
+    await turn();
+    expect(state.records[0]).toMatchObject({
+      todo: { ...NOTHING, remove: true },
+      problem: { kind: "refused", text: "The host refused: removeAccount of ext_carol" },
+    });
+    host.failing.clear();
+    expect(await turn()).toEqual(["removeAccount ext_carol"]);
+    expect(state.records).toEqual([]);
+  });
+
+  test("an account that is missing is shut once nothing runs under its uid", async () => {
+    state = records(["ext_carol", { shut: true }]);
+    host.accounts.clear();
+    const stray = { uid: 41_000, problem: "A process of the uid 41000 does not end", ended: false };
+    host.strays.push(stray);
+    expect(await turn()).toEqual(["endStrays 41000"]);
+    expect(state.records[0]).toMatchObject({
+      todo: { ...NOTHING, shut: true },
+      problem: { kind: "refused", text: stray.problem },
+    });
+    host.strays.length = 0;
+    expect(await turn()).toEqual([]);
+    expect(state.records[0]).toMatchObject({ todo: NOTHING, problem: undefined });
+  });
+});
+
+describe("applyState() of what is given", () => {
+  test("only takes away while what is stored may be older than what was said", async () => {
+    state = records(["ext_carol", { open: true }], ["ext_dave", { shut: true }]);
+    work = { ...work, mayOpen: false };
+    expect(await turn()).toEqual(["shutAccount ext_dave"]);
+    expect(state.records.map(({ todo }) => todo)).toEqual([{ ...NOTHING, open: true }, NOTHING]);
+  });
+
+  test.each<[string, Partial<Work>]>([
+    ["the host is locked", { status: "locked" }],
+    ["uam lock shut the account", { locked: () => new Set(["ext_carol"]) }],
+  ])("waits while %s", async (_, shut) => {
+    state = records(["ext_carol", { open: true }]);
+    const open = work;
+    work = { ...work, ...shut };
+    expect(await turn()).toEqual([]);
+    expect(state.records[0]).toMatchObject({ todo: { ...NOTHING, open: true }, problem: undefined });
+    work = open;
+    expect(await turn()).toEqual(["openAccount ext_carol"]);
+    expect(state.records[0]?.todo).toEqual(NOTHING);
+  });
+
+  test("leaves the account of another alone", async () => {
+    state = records(["ext_carol", { open: true }]);
+    host.accounts.set("ext_carol", { uid: 1000, open: false, expireAt: new Date(0), file: [] });
+    expect(await turn()).toEqual([]);
+    expect(state.records[0]).toMatchObject({ todo: { ...NOTHING, open: true }, problem: { kind: "conflict" } });
+  });
+
+  test("makes an account that never was, and reports one that somebody removed", async () => {
+    state = records(["ext_carol", { open: true }], ["ext_dave", { open: true }]);
+    host.accounts.clear();
+    const [carol, dave] = state.records as [AccountRecord, AccountRecord];
+    state = { ...state, records: [{ ...carol, made: false }, dave] };
+    expect(await turn()).toEqual(["createAccount ext_carol", "openAccount ext_carol"]);
+    expect(state.records).toMatchObject([
+      { made: true, todo: NOTHING, problem: undefined },
+      { todo: NOTHING, problem: { kind: "missing" } },
+    ]);
+  });
+
+  test("shuts again what uam lock shut in between", async () => {
+    state = records(["ext_carol", { open: true }]);
+    let asked = 0;
+    work = { ...work, locked: () => new Set(asked++ === 0 ? [] : ["ext_carol"]) };
+    expect(await turn()).toEqual(["openAccount ext_carol", "shutAccount ext_carol"]);
+    expect(state.records[0]).toMatchObject({ todo: { ...NOTHING, open: true }, problem: undefined });
+    expect(host.accounts.get("ext_carol")?.open).toBe(false);
   });
 });

@@ -1,5 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { type AgentState, mergeAnswer, NOTHING } from "../../src/agent/records.ts";
+import {
+  type AccountRecord,
+  type AgentState,
+  cleared,
+  mergeAnswer,
+  NOTHING,
+  type Todo,
+} from "../../src/agent/records.ts";
 import type { AccountState } from "../../src/protocol/fleet.ts";
 import type { HostKey } from "../../src/protocol/host.ts";
 import { toldAccount } from "../support/fleet-stub.ts";
@@ -93,5 +100,82 @@ describe("mergeAnswer() of a full answer that names an account again", () => {
     const expire_at = "2031-03-05T12:00:00.000Z";
     expect(after({ expire_at })).toMatchObject({ expire_at, todo: { ...NOTHING, open: true } });
     expect(after({ open: false })).toMatchObject({ open: false, todo: { ...NOTHING, shut: true } });
+  });
+});
+
+describe("mergeAnswer() of a full answer, on a host with accounts under our name", () => {
+  const known = toldAccount();
+  const record: AccountRecord = { ...known, made: true, todo: NOTHING, problem: undefined };
+  const answer = { ...told, full: true, removed: [], cautious: false, accounts: [known] };
+  const after = (...found: readonly { readonly name: string; readonly uid: number }[]) =>
+    mergeAnswer({ version: 1, ...told, records: [record] }, answer, found).records;
+
+  test("shuts those that it never heard of", () => {
+    const { name, uid } = { name: "ext_trudy", uid: 41_007 };
+    const [, stranger] = after({ name: known.name, uid: known.uid }, { name, uid });
+    expect(stranger).toMatchObject({ name, uid, open: false, keys: [], todo: { ...NOTHING, shut: true } });
+  });
+
+  test("leaves alone those that it knows, and another that has the name of one", () => {
+    expect(after({ name: known.name, uid: known.uid })).toEqual([record]);
+    expect(after({ name: known.name, uid: 1000 })).toEqual([record]);
+  });
+});
+
+describe("mergeAnswer() when the host is locked, opened again or retired", () => {
+  type Part = Partial<Omit<AccountRecord, "todo">> & { readonly todo?: Partial<Todo> };
+  const status = { active: "active", locked: "locked", retiring: "retiring" } as const;
+  function after(from: keyof typeof status, to: keyof typeof status, { todo, ...part }: Part = {}) {
+    const record: AccountRecord = {
+      ...{ ...toldAccount({ keys: [KEY] }), made: true, problem: undefined },
+      ...part,
+      todo: { ...NOTHING, ...todo },
+    };
+    const before: AgentState = { version: 1, ...told, status: status[from], records: [record] };
+    const answer = { ...told, status: status[to], full: false, removed: [], cautious: false, accounts: [] };
+    const [merged] = mergeAnswer(before, answer).records;
+    return { record, merged };
+  }
+
+  test.each<[keyof typeof status, keyof typeof status, Part, Partial<Todo>]>([
+    ["active", "locked", {}, { shut: true, open: true }],
+    ["active", "locked", { open: false }, {}],
+    ["active", "locked", { open: false, todo: { shut: true } }, { shut: true }],
+    ["active", "locked", { todo: { take: ["SHA256:9"] } }, { shut: true, take: ["SHA256:9"], open: true }],
+    ["locked", "active", {}, { open: true }],
+    ["locked", "active", { open: false }, {}],
+    ["locked", "active", { open: false, todo: { shut: true } }, { shut: true }],
+  ])("from %s to %s: %j", (from, to, part, todo) => {
+    expect(after(from, to, part).merged?.todo).toEqual({ ...NOTHING, ...todo });
+  });
+
+  test.each(["active", "locked"] as const)("has nothing to do where it is %s as before", (same) => {
+    const { record, merged } = after(same, same);
+    expect(merged).toBe(record);
+  });
+
+  test("still removes what was to be removed", () => {
+    const { record, merged } = after("locked", "active", { open: false, todo: { remove: true } });
+    expect(merged).toBe(record);
+  });
+
+  test.each(["active", "locked"] as const)("removes every account where it retires, having been %s", (from) => {
+    const { merged } = after(from, "retiring", { todo: { open: true } });
+    expect(merged).toMatchObject({ open: false, keys: [], todo: { ...NOTHING, remove: true } });
+  });
+});
+
+describe("cleared()", () => {
+  const record: AccountRecord = { ...toldAccount(), made: true, todo: NOTHING, problem: undefined };
+  const problem = { kind: "missing", text: "It is missing" } as const;
+
+  test("leaves a record without a problem as it is", () => {
+    expect(cleared(record)).toBe(record);
+  });
+
+  test("opens, or shuts, an account again that somebody brought back", () => {
+    expect(cleared({ ...record, problem })).toEqual({ ...record, todo: { ...NOTHING, open: true } });
+    const shut = { ...record, open: false };
+    expect(cleared({ ...shut, problem })).toEqual({ ...shut, todo: { ...NOTHING, shut: true } });
   });
 });
