@@ -89,6 +89,20 @@ export const databaseUrl = v.pipe(
 /** An absolute path. */
 export const absolute = v.pipe(v.string(), v.regex(/^\/[^\0]*$/, "must be an absolute path"));
 
+/** A directory below the root as it is written shortest; `..` is refused, because it may lead to the root, or elsewhere than it seems. */
+export const directory = v.pipe(
+  absolute,
+  v.transform((path) => `/${partsOf(path).join("/")}`),
+  v.check(
+    (path) => path !== "/" && !partsOf(path).includes(".."),
+    "must be a directory below /, such as /home, without ..",
+  ),
+);
+
+function partsOf(path: string): readonly string[] {
+  return path.split("/").filter((part) => part !== "" && part !== ".");
+}
+
 /** A switch. */
 export const onOff = v.pipe(
   v.picklist(["on", "off"], 'must be "on" or "off"'),

@@ -12,6 +12,7 @@ import {
   captchaMode,
   count,
   databaseUrl,
+  directory,
   duration,
   issuer,
   list,
@@ -277,7 +278,7 @@ export const VARIABLES = {
     uidRange,
     "uids for accounts; each is used once, and nobody else may give them out (uam install checks)",
   ),
-  homeBase: variable("UAM_HOME_BASE", "/home", absolute, "directory that holds the home directories"),
+  homeBase: variable("UAM_HOME_BASE", "/home", directory, "directory that holds the home directories"),
   shell: variable("UAM_SHELL", "/bin/bash", absolute, "login shell of accounts"),
   groups: variable(
     "UAM_GROUPS",

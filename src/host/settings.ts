@@ -52,13 +52,18 @@ const ABSOLUTE = /^(?:\/(?!\.{1,2}(?:\/|$))[^/\0]+)+$/;
 const PATTERN = /^(?:[^%\0\n]|%[uhU%])+$/;
 const GROUP = /^[a-z_][a-z0-9_-]{0,31}$/;
 
+/** Whether it is an absolute path below the root, without empty parts, `.` and `..`. */
+export function isPlainPath(path: string): boolean {
+  return ABSOLUTE.test(path);
+}
+
 /** Throws `invalid`, naming the setting, if a value cannot be used on a host. */
 export function requireLayout(layout: Layout): Layout {
   const fail = (message: string): never => {
     throw new UamError("invalid", message);
   };
-  if (!ABSOLUTE.test(layout.homeBase)) fail(`UAM_HOME_BASE is not an absolute path such as /home: ${layout.homeBase}`);
-  if (!ABSOLUTE.test(layout.shell)) fail(`UAM_SHELL is not an absolute path such as /bin/bash: ${layout.shell}`);
+  if (!isPlainPath(layout.homeBase)) fail(`UAM_HOME_BASE is not an absolute path such as /home: ${layout.homeBase}`);
+  if (!isPlainPath(layout.shell)) fail(`UAM_SHELL is not an absolute path such as /bin/bash: ${layout.shell}`);
   for (const group of [layout.markerGroup, ...layout.groups]) {
     if (!GROUP.test(group)) fail(`UAM_GROUPS contains something that is not a group name: ${JSON.stringify(group)}`);
   }

@@ -47,6 +47,23 @@ describe("readConfig()", () => {
     expect(describeConfig(config).UAM_SSH_HOST).toBe(shown);
   });
 
+  test.each([
+    ["/home", "/home"],
+    ["/home/", "/home"],
+    ["//home///ext/.", "/home/ext"],
+    ["/srv/./home.d/..ext", "/srv/home.d/..ext"],
+  ])("UAM_HOME_BASE=%s is the directory %s", (value, homeBase) => {
+    expect(readConfig({ UAM_HOME_BASE: value }, here).homeBase).toBe(homeBase);
+  });
+
+  test.each(["/", "//", "/.", "/./", "/home/..", "/home/../", "/home/../srv", "/.."])(
+    "UAM_HOME_BASE=%s is refused: it is the root, or may be",
+    (value) => {
+      const fault = "UAM_HOME_BASE must be a directory below /, such as /home, without ..";
+      expect(faultsOf({ UAM_HOME_BASE: value })).toEqual([fault]);
+    },
+  );
+
   test("UAM_CONTACT is an address or a sentence on one line", () => {
     for (const value of ["help@example.org", "Call the desk, extension 12.", "Frag Jürgen – Zimmer 7"]) {
       expect(readConfig({ UAM_CONTACT: ` ${value} ` }, here).contact).toBe(value);

@@ -17,12 +17,28 @@ describe("requireSudoLayout()", () => {
   });
 
   // Each of them means something to sudoers, or would make a rule for all of the machine.
-  test.each(["/", "/home/*", "/home/[a-z]", "/ho me", "/home,ALL", "/home:/root", "/home\n", "/home/\\", "/hömes", ""])(
-    "refuses the homes in %j",
-    (homeBase) => {
-      expect(() => check({ homeBase })).toThrow("UAM_HOST_MODE=sudo needs a plainer UAM_HOME_BASE");
-    },
-  );
+  test.each([
+    "/",
+    "//",
+    "/./",
+    "/.",
+    "/home/..",
+    "/home/../srv",
+    "/home/",
+    "/home//x",
+    "home",
+    "/home/*",
+    "/home/[a-z]",
+    "/ho me",
+    "/home,ALL",
+    "/home:/root",
+    "/home\n",
+    "/home/\\",
+    "/hömes",
+    "",
+  ])("refuses the homes in %j", (homeBase) => {
+    expect(() => check({ homeBase })).toThrow("UAM_HOST_MODE=sudo needs a plainer UAM_HOME_BASE");
+  });
 
   test.each(["%h/.ssh/*", "%h/.ssh/a b", "%h/.ssh/a,b", "%h/%h/keys", "%h/%%u", "%h/"])(
     "refuses the key file %j",

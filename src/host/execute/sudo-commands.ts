@@ -4,7 +4,7 @@ import type { AccountRef } from "../../protocol/host.ts";
 import { UamError } from "../../shared/errors.ts";
 import { MAX_KEY_FILE } from "../key-file/key-file-text.ts";
 import type { KeyFile } from "../key-file/key-path.ts";
-import type { HostSettings, Layout } from "../settings.ts";
+import { type HostSettings, isPlainPath, type Layout } from "../settings.ts";
 import { settingsCommand } from "../sshd/sshd.ts";
 import { withoutDirectory } from "../sshd/sshd-settings.ts";
 
@@ -27,7 +27,7 @@ const SAFE_PATH = /^[A-Za-z0-9._/-]+$/;
 
 /** Where homes wait to be deleted. */
 export function trashPath(base: string): string {
-  return `${base === "/" ? "" : base}/.uam-trash`;
+  return `${base}/.uam-trash`;
 }
 
 /**
@@ -45,8 +45,8 @@ export function requireSudoLayout(layout: Layout): void {
   if (!SAFE_PATH.test(pattern.replace(/^%h\//, "").replace(/%[uU]/g, ""))) {
     fail(`needs a plainer UAM_AUTHORIZED_KEYS_FILE (letters, digits, . _ - /, %u, %U): ${pattern}`);
   }
-  if (!SAFE_PATH.test(layout.homeBase) || layout.homeBase === "/") {
-    fail(`needs a plainer UAM_HOME_BASE (letters, digits, . _ - /): ${layout.homeBase}`);
+  if (!SAFE_PATH.test(layout.homeBase) || !isPlainPath(layout.homeBase)) {
+    fail(`needs a plainer UAM_HOME_BASE, such as /home (letters, digits, . _ - /): ${layout.homeBase}`);
   }
   if (!SAFE_PATH.test(layout.shell)) fail(`needs a plainer UAM_SHELL (letters, digits, . _ - /): ${layout.shell}`);
 }
