@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setSystemTime, test } from "bun:test";
 import { navigationFor } from "../../src/console/navigation.ts";
 import { namesIn } from "../../src/console/pages/admin/names.ts";
 import { leaseIn, nameIn } from "../../src/console/pages/hosts/lease-text.ts";
@@ -8,9 +8,12 @@ import { maySee, rolesThatSee } from "../../src/console/roles.ts";
 import { hostTexts } from "../../src/console/texts/hosts/hosts.ts";
 import { hostsSentence, withHosts } from "../../src/console/ui/confirmed.ts";
 
-/** Noon today where the reader is: the same day for some hours to come. */
+/** Noon today where the reader is. */
 const noon = new Date();
 noon.setHours(12, 0, 0, 0);
+// Else another day could begin meanwhile.
+beforeAll(() => setSystemTime(noon));
+afterAll(() => setSystemTime());
 
 describe("where a change is true", () => {
   const by = noon.toISOString();

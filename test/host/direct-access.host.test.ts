@@ -14,6 +14,7 @@ import {
 import { join } from "node:path";
 import { connectionsOf, processesOf, readProcesses } from "../../src/host/processes/processes.ts";
 import type { HostSettings } from "../../src/host/settings.ts";
+import { DAY } from "../../src/shared/time/clock.ts";
 import {
   base,
   CLOSED,
@@ -76,9 +77,10 @@ describeOnHost("access in direct mode", () => {
     test("openAccount() lets the backstop expire after the time itself, never before", async () => {
       const host = await directHost();
       const { path, key } = sshd.makeKey(6);
-      const now = new Date();
-      const midnight = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate(), 0, 0, 0));
-      const open = stored({ keys: [key], expireAt: midnight });
+      const now = Date.now();
+      const midnightBefore = (time: number) => new Date(time - (time % DAY));
+      // Of the day that it is until the end of the test, also where that begins in the last minute of another.
+      const open = stored({ keys: [key], expireAt: midnightBefore(now + HANG) });
       await host.createAccount(open);
       await host.openAccount(open);
       // Only because of the account's own date: the lines of the file have expired.
@@ -87,7 +89,7 @@ describeOnHost("access in direct mode", () => {
       };
       withoutTime();
       expect(sshd.login(NAME, path)).toBe(true);
-      await host.openAccount({ ...open, expireAt: new Date(midnight.getTime() - 2 * 86_400_000) });
+      await host.openAccount({ ...open, expireAt: midnightBefore(now - 2 * DAY) });
       withoutTime();
       expect(sshd.login(NAME, path)).toBe(false);
     });
