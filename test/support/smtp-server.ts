@@ -16,6 +16,8 @@ export interface SmtpServer {
   readonly password: "s3cret%/@";
   /** The complete messages that it accepted, in no order. */
   inbox(): readonly string[];
+  /** Lets the mails to `slow@…` in, from now on. */
+  release(): void;
   /** Stops listening and cuts connections. */
   stop(): Promise<void>;
   /** Listens again on the same port. */
@@ -25,12 +27,14 @@ export interface SmtpServer {
 }
 
 const EXIM = "/usr/sbin/exim4";
+/** Seconds after which a mail that nobody lets in is let in all the same. */
+const LONGEST_HOLD = 300;
 
 /**
- * Starts a server that accepts mail for any address after a login, refuses `refused@…` with 550, defers `later@…` with 451 and answers
- * `slow@…` after `delay` seconds. Throws if the Debian package is missing.
+ * Starts a server that accepts mail for any address after a login, refuses `refused@…` with 550, defers `later@…` with 451 and lets
+ * `slow@…` wait until it is released. Throws if the Debian package is missing.
  */
-export async function startSmtpServer(delay = 60): Promise<SmtpServer> {
+export async function startSmtpServer(): Promise<SmtpServer> {
   if (spawnSync(EXIM, ["-bV"]).error)
     throw new Error("These tests need an SMTP server: apt install exim4-daemon-light");
   const directory = mkdtempSync(join(tmpdir(), "uam-smtp-"));
@@ -38,7 +42,9 @@ export async function startSmtpServer(delay = 60): Promise<SmtpServer> {
   const ca = makeCertificate(directory);
   const port = await freePort();
   const config = join(directory, "exim.conf");
-  writeFileSync(config, configuration(directory, { port, delay }), { mode: 0o644 });
+  const hold = join(directory, "hold");
+  writeFileSync(hold, "");
+  writeFileSync(config, configuration(directory, { port, hold }), { mode: 0o644 });
   giveToExim(directory);
   let daemon: ChildProcess | undefined;
 
@@ -54,6 +60,7 @@ export async function startSmtpServer(delay = 60): Promise<SmtpServer> {
         .map((name) => readFileSync(join(directory, "inbox", name), "utf8"))
         // exim writes a file piece by piece; one that ends with the last boundary is complete.
         .filter((mail) => /--\s*$/.test(mail)),
+    release: () => rmSync(hold, { force: true }),
     async start() {
       daemon = spawn(EXIM, ["-C", config, "-bdf", "-q1h"], { stdio: "ignore", detached: true });
       await answers(port);
@@ -75,7 +82,11 @@ export async function startSmtpServer(delay = 60): Promise<SmtpServer> {
   return server;
 }
 
-function configuration(directory: string, { port, delay }: { readonly port: number; readonly delay: number }): string {
+function configuration(directory: string, { port, hold }: { readonly port: number; readonly hold: string }): string {
+  const heldForASecond = `  warn local_parts = slow
+    condition = \${if exists{${hold}}}
+    delay = 1s
+`;
   return `
 primary_hostname = localhost
 spool_directory = ${directory}/spool
@@ -103,9 +114,7 @@ rcpt:
     local_parts = refused
   defer message = Come back later
     local_parts = later
-  warn local_parts = slow
-    delay = ${delay}s
-  accept
+${heldForASecond.repeat(LONGEST_HOLD)}  accept
 begin routers
 everything:
   driver = accept

@@ -29,7 +29,7 @@ export interface SmtpSettings {
 
 /** A pool of at most two connections, opened when needed. Throws `invalid`, naming the fault, if the URL cannot be used. */
 export function createSmtpTransport({ url, from, timeout = SEND_TIMEOUT }: SmtpSettings): MailTransport {
-  const options = { ...optionsOf(url), disableFileAccess: true, disableUrlAccess: true };
+  const options = { ...optionsOf(url), socketTimeout: timeout, disableFileAccess: true, disableUrlAccess: true };
   let opened: Promise<Transporter<SMTPPool.SentMessageInfo>> | undefined;
   // Loaded for the first mail: a service that has none to send starts sooner, and is smaller.
   const transporter = () => {
@@ -96,7 +96,6 @@ function optionsOf(text: string): SMTPPool.Options {
     connectionTimeout: CONNECT_TIMEOUT,
     greetingTimeout: CONNECT_TIMEOUT,
     dnsTimeout: CONNECT_TIMEOUT,
-    socketTimeout: SEND_TIMEOUT,
   };
 }
 
