@@ -206,11 +206,11 @@ async function delivered(world: World): Promise<readonly string[]> {
 }
 
 function sayStarts(starts: readonly Start[]): string {
-  const say = (of: "took" | "net", among: readonly Start[]) => {
+  const say = (of: "took" | "net" | "work", among: readonly Start[]) => {
     const all = among.map((start) => start[of]).sort((a, b) => a - b);
     const at = (share: number) => Math.round(all[Math.min(all.length - 1, Math.floor(all.length * share))] ?? 0);
     return `median ${at(0.5)}, 99 % ${at(0.99)}, longest ${at(1)} ms`;
   };
   const quiet = starts.filter(({ isDisturbed }) => !isDisturbed);
-  return `${starts.length} starts: ${say("took", starts)}; less waiting for a processor: ${say("net", starts)}; ${quiet.length} while the machine had little else to do: ${say("took", quiet)}`;
+  return `${starts.length} starts: ${say("took", starts)}; less waiting for a processor: ${say("net", starts)}; processor time of the service: ${say("work", starts)}; ${quiet.length} while the machine had little else to do: ${say("took", quiet)}`;
 }
