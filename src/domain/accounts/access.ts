@@ -101,9 +101,7 @@ export async function expireAccess(op: ClosingOperation, user: User): Promise<Cl
 
 /** Goes on shutting an account that is owed a shut; the stored user does not change. */
 export async function shutAccess(op: ClosingOperation, user: User, note: number): Promise<Closed> {
-  const closing = await shutOnHost(op, user);
-  await raiseGeneration(op.tx, user.id);
-  return await settle(op, user, note, closing);
+  return await settle(op, user, note, await shutOnHost(op, user));
 }
 
 /**
