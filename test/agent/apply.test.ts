@@ -112,6 +112,22 @@ describe("applyState()", () => {
     expect(state.records[0]).toMatchObject({ todo: NOTHING, problem: undefined });
   });
 
+  test("networks that cannot be narrowed leave the account shut until they are", async () => {
+    state = records(["ext_carol", { narrow: true, open: true }]);
+    host.failing.add("narrowKeys");
+    expect(await turn()).toEqual(["narrowKeys ext_carol", "shutAccount ext_carol"]);
+    expect(state.records[0]).toMatchObject({
+      todo: { ...NOTHING, narrow: true, open: true },
+      problem: {
+        kind: "refused",
+        text: "The host refused: narrowKeys of ext_carol. ext_carol is shut until that is done",
+      },
+    });
+    host.failing.clear();
+    expect(await turn()).toEqual(["narrowKeys ext_carol", "openAccount ext_carol"]);
+    expect(state.records[0]).toMatchObject({ todo: NOTHING, problem: undefined });
+  });
+
   test("only taking a key ends nobody's session for its networks", async () => {
     state = records(["ext_carol", { take: ["SHA256:1"], open: true }]);
     expect(await turn()).toEqual(["takeKey ext_carol", "openAccount ext_carol"]);
@@ -240,6 +256,25 @@ describe("applyState() of what is given", () => {
       { made: true, todo: NOTHING, problem: undefined },
       { todo: NOTHING, problem: { kind: "missing" } },
     ]);
+  });
+
+  test.each<[string, { made: boolean; lacking: "group" | "rest" | undefined }, readonly string[]]>([
+    ["one of its own, which is whole", { made: true, lacking: undefined }, []],
+    ["one that is out of our group", { made: true, lacking: "group" }, ["reconcile ext_carol"]],
+    ["one that it did not make", { made: false, lacking: undefined }, ["reconcile ext_carol"]],
+    ["one that a crash left half made", { made: false, lacking: "rest" }, ["createAccount ext_carol"]],
+  ])("before it opens %s", async (_, { made, lacking }, before) => {
+    state = records(["ext_carol", { open: true }]);
+    state = { ...state, records: state.records.map((record) => ({ ...record, made })) };
+    Object.assign(host, {
+      lacking: async () => lacking,
+      reconcile: async ([account]: readonly [{ name: string }]) => {
+        host.calls.push(`reconcile ${account.name}`);
+        return [];
+      },
+    });
+    expect(await turn()).toEqual([...before, "openAccount ext_carol"]);
+    expect(state.records[0]).toMatchObject({ made: true, todo: NOTHING, problem: undefined });
   });
 
   test("shuts again what uam lock shut in between", async () => {

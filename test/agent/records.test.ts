@@ -5,7 +5,9 @@ import {
   cleared,
   mergeAnswer,
   NOTHING,
+  sameOrders,
   type Todo,
+  unknownOf,
 } from "../../src/agent/records.ts";
 import type { AccountState } from "../../src/protocol/fleet.ts";
 import type { HostKey } from "../../src/protocol/host.ts";
@@ -177,5 +179,70 @@ describe("cleared()", () => {
     expect(cleared({ ...record, problem })).toEqual({ ...record, todo: { ...NOTHING, open: true } });
     const shut = { ...record, open: false };
     expect(cleared({ ...shut, problem })).toEqual({ ...shut, todo: { ...NOTHING, shut: true } });
+  });
+});
+
+describe("sameOrders()", () => {
+  const record: AccountRecord = { ...toldAccount(), made: true, todo: NOTHING, problem: undefined };
+  const state: AgentState = { version: 1, ...told, records: [record] };
+
+  test("is true of an answer that only moves on, and of no first one", () => {
+    expect(sameOrders(state, { ...state, cursor: "2", records: [record] })).toBe(true);
+    expect(sameOrders(undefined, state)).toBe(false);
+    expect(sameOrders(undefined, { ...state, records: [] })).toBe(false);
+  });
+
+  test.each<Partial<AgentState>>([
+    { status: "locked" },
+    { lease_ms: null },
+    { lease_ends: "sessions" },
+    { end_sessions: "account" },
+    { records: [] },
+    { records: [{ ...record }] },
+    { records: [record, { ...record, uid: 41_002 }] },
+  ])("is false where the host is to be otherwise: %j", (change) => {
+    expect(sameOrders(state, { ...state, ...change })).toBe(false);
+  });
+});
+
+describe("what a full answer no longer names", () => {
+  const record = (part: Partial<AccountRecord>): AccountRecord => ({
+    ...{ ...toldAccount({ keys: [KEY] }), made: true, todo: NOTHING, problem: undefined },
+    ...part,
+  });
+  const after = (...records: readonly AccountRecord[]) => {
+    const answer = { ...told, full: true, removed: [], cautious: false, accounts: [] };
+    return mergeAnswer({ version: 1, ...told, records }, answer, [{ name: "ext_trudy", uid: 41_099 }]);
+  };
+
+  test("is shut, unless it is shut or being removed", () => {
+    const shut = record({ name: "ext_b", uid: 41_002, open: false });
+    const removed = record({ name: "ext_c", uid: 41_003, todo: { ...NOTHING, remove: true } });
+    const shutting = record({ name: "ext_d", uid: 41_004, open: false, todo: { ...NOTHING, shut: true, open: true } });
+    const [open, ...others] = after(record({}), shut, removed, shutting).records;
+    expect(open).toEqual(record({ open: false, keys: [], todo: { ...NOTHING, shut: true }, unknown: true }));
+    expect(others.slice(0, 3)).toEqual([
+      { ...shut, unknown: true },
+      { ...removed, unknown: true },
+      { ...shutting, keys: [], todo: { ...NOTHING, shut: true }, unknown: true },
+    ]);
+  });
+
+  test("is said to be unknown in a lasting order, without what is being removed and what was never told", () => {
+    const state = after(
+      record({ name: "ext_z", uid: 41_001 }),
+      record({ name: "ext_c", uid: 41_003, todo: { ...NOTHING, remove: true } }),
+      record({ name: "ext_b", uid: 41_000 }),
+      record({ name: "ext_a", uid: 41_001 }),
+    );
+    const known = [
+      { name: "ext_b", uid: 41_000 },
+      { name: "ext_a", uid: 41_001 },
+      { name: "ext_z", uid: 41_001 },
+    ];
+    expect(unknownOf(state)).toEqual(known);
+    expect(unknownOf(after(...state.records))).toEqual(known);
+    const named = record({ name: "ext_y", uid: 41_005 });
+    expect(unknownOf({ records: [named, ...state.records] })).toEqual(known);
   });
 });
