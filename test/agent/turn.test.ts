@@ -23,12 +23,13 @@ test.if(process.platform === "linux")(
     const turn = openTurn(directory, bunRuntime.openKernel());
     const holder = spawn(process.execPath, ["-e", HOLDER, directory], { stdio: ["ignore", "pipe", "inherit"] });
     await new Promise((resolve) => holder.stdout.once("data", resolve));
-    expect(turn(async () => {}, 100)).rejects.toThrow("too long");
-    const began = performance.now();
-    const mine = turn(async () => performance.now() - began);
+    await expect(turn(async () => {}, 100)).rejects.toThrow("too long");
+    let isKilled = false;
+    const mine = turn(async () => isKilled);
     await Bun.sleep(300);
+    isKilled = true;
     holder.kill("SIGKILL");
-    expect(await mine).toBeGreaterThan(250);
+    expect(await mine).toBe(true);
     // And one after the other within a process, also where one fails.
     const order: string[] = [];
     const first = turn(async () => {
@@ -37,7 +38,7 @@ test.if(process.platform === "linux")(
       throw new Error("it failed");
     });
     const second = turn(async () => order.push("second"));
-    expect(first).rejects.toThrow("it failed");
+    await expect(first).rejects.toThrow("it failed");
     await second;
     expect(order).toEqual(["first", "second"]);
     rmSync(directory, { recursive: true });
