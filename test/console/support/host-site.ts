@@ -80,9 +80,8 @@ async function mailed(file: string, to: string, pattern: RegExp): Promise<string
 
 function linesOf(file: string): string[] {
   try {
-    return readFileSync(file, "utf8")
-      .split("\n")
-      .filter((line) => line !== "");
+    // The last one may be half written.
+    return readFileSync(file, "utf8").split("\n").slice(0, -1);
   } catch {
     return [];
   }
