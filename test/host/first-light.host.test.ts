@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { describeOnHost } from "../support/host-account.ts";
 import { type Service, startService } from "../support/service.ts";
 import { startSshd, type TestSshd } from "../support/sshd.ts";
+import { until } from "../support/until.ts";
 
 const NAME = "tfirstlight";
 const ACCOUNT = `ext_${NAME}`;
@@ -112,8 +113,10 @@ describeOnHost("from an upload to a login and from a revocation to a refusal", (
     const path = join(directory, "sshd/key2");
     const list = async (): Promise<readonly { readonly id: string }[]> =>
       (await service.call("GET", `/users/${userId}/sessions`, admin)).body.data.items;
+    // The login of the test before may still be ending.
+    await until(async () => (await list()).length === 0);
     const clients = [1, 2].map(() => sshd.open(ACCOUNT, path, "sleep 300"));
-    while ((await list()).length < 2) await Bun.sleep(50);
+    await until(async () => (await list()).length === 2);
     const [first, second] = await list();
     expect(first).toEqual({ id: expect.any(String), since: expect.any(String), from: "127.0.0.1", key: null } as never);
     const ended = await service.call("DELETE", `/users/${userId}/sessions/${first?.id}`, admin);

@@ -28,8 +28,10 @@ describeOnHost("sshd's processes", () => {
     for (const program of ["sshd", "sshd-session"]) copyFileSync("/bin/bash", join(directory, program));
     started = [];
   });
-  afterEach(() => {
+  afterEach(async () => {
     for (const { pid } of started) spawnSync("kill", ["-KILL", "--", `-${pid}`]);
+    // What was killed is there for a moment still, and the next test would take it for its own.
+    await until(() => started.every(({ exitCode, signalCode }) => exitCode !== null || signalCode !== null));
     rmSync(directory, { recursive: true });
   });
 
