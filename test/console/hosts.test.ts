@@ -6,6 +6,7 @@ import { stateOf } from "../../src/console/pages/hosts/state.ts";
 import { addressOfHosts, askOf, isAll, readHostsView } from "../../src/console/pages/hosts/view.ts";
 import { maySee, rolesThatSee } from "../../src/console/roles.ts";
 import { hostTexts } from "../../src/console/texts/hosts/hosts.ts";
+import { LOCALE } from "../../src/console/texts/language.ts";
 import { hostsSentence, withHosts } from "../../src/console/ui/confirmed.ts";
 
 /** Noon today where the reader is. */
@@ -17,7 +18,7 @@ afterAll(() => setSystemTime());
 
 describe("where a change is true", () => {
   const by = noon.toISOString();
-  const time = noon.toLocaleTimeString(undefined, { timeStyle: "short" });
+  const time = noon.toLocaleTimeString(LOCALE, { timeStyle: "short" });
   const sentence = (total: number, pending: readonly string[], effective_by: string | null = by) =>
     hostsSentence({ hosts: { total, confirmed: total - pending.length, pending, effective_by } });
 

@@ -1,5 +1,7 @@
 /** Figures by day, made ready to be drawn: dates are days in UTC, "2026-11-20". */
 
+import { LOCALE } from "../texts/language.ts";
+
 const DAY = 86_400_000;
 
 /** A day and how many. */
@@ -44,12 +46,12 @@ export function marks(values: readonly number[]): readonly number[] {
 
 /** A day as the axis shows it: "20 Nov". */
 export function dayLabel(time: number): string {
-  return new Date(time).toLocaleDateString(undefined, { day: "numeric", month: "short", timeZone: "UTC" });
+  return new Date(time).toLocaleDateString(LOCALE, { day: "numeric", month: "short", timeZone: "UTC" });
 }
 
 /** A day in full. */
 export function dayName(date: string): string {
-  return new Date(startOf(date)).toLocaleDateString(undefined, { dateStyle: "medium", timeZone: "UTC" });
+  return new Date(startOf(date)).toLocaleDateString(LOCALE, { dateStyle: "medium", timeZone: "UTC" });
 }
 
 /** How many labels fit on an axis of that many pixels. */

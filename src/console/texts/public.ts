@@ -1,6 +1,6 @@
 /** Texts of the pages that need no session. */
 
-import { count, inLanguage } from "./language.ts";
+import { count, inLanguage, number } from "./language.ts";
 
 const en = {
   home: {
@@ -203,7 +203,7 @@ const en = {
     purposeHint: "What you need access for. Line breaks become spaces.",
     left: (left: number) => `${count(left, "character", "characters")} left.`,
     over: (over: number) => `${count(over, "character", "characters")} too many.`,
-    tooLong: (most: number) => `At most ${most.toLocaleString()} characters.`,
+    tooLong: (most: number) => `At most ${number(most)} characters.`,
     direction: "It holds characters that change the direction of writing. Leave them out.",
     unreadable: "It holds characters that cannot be shown. Type it again.",
     submit: "Send the application",

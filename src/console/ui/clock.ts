@@ -1,6 +1,7 @@
-/** The browser's clock: how long it is until something, in the reader's language and time zone. */
+/** The browser's clock: how long it is until something, in the page's language and the reader's time zone. */
 
 import { useEffect, useState } from "preact/hooks";
+import { LOCALE } from "../texts/language.ts";
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -30,7 +31,7 @@ const UNITS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
 
 /** "in 3 days", "2 hours ago", "now": in the largest unit of which there are at least two, to the nearest one. */
 export function relative(time: number, from: number): string {
-  const format = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
+  const format = new Intl.RelativeTimeFormat(LOCALE, { numeric: "auto" });
   const distance = time - from;
   const [unit, length] = UNITS.find(([, size]) => Math.abs(distance) >= 2 * size) ?? ["minute", MINUTE];
   const amount = Math.round(distance / length);
@@ -39,19 +40,19 @@ export function relative(time: number, from: number): string {
 
 /** A moment as a date with the time of day and the zone. */
 export function moment(time: string): string {
-  return new Date(time).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
+  return new Date(time).toLocaleString(LOCALE, { dateStyle: "medium", timeStyle: "short" });
 }
 
 /** A moment of today as the time of day, another one with its date. */
 export function clockTime(time: string): string {
   const at = new Date(time);
   if (at.toDateString() !== new Date(now()).toDateString()) return moment(time);
-  return at.toLocaleTimeString(undefined, { timeStyle: "short" });
+  return at.toLocaleTimeString(LOCALE, { timeStyle: "short" });
 }
 
 /** A moment as a date. */
 export function day(time: string): string {
-  return new Date(time).toLocaleDateString(undefined, { dateStyle: "long" });
+  return new Date(time).toLocaleDateString(LOCALE, { dateStyle: "medium" });
 }
 
 /** The browser's time zone, such as "Europe/Berlin". */

@@ -1,6 +1,6 @@
 /** The page about one host. */
 
-import { count, inLanguage } from "../language.ts";
+import { count, inLanguage, number } from "../language.ts";
 
 const en = {
   title: "Host",
@@ -31,7 +31,7 @@ const en = {
     mode: "Works",
     accounts: "Accounts",
     accountsText: (total: number, open: number) =>
-      `${count(total, "user has", "users have")} an account there; open: ${open.toLocaleString()}`,
+      `${count(total, "user has", "users have")} an account there; open: ${number(open)}`,
     keys: "Host keys",
     noKeys: "It has not told any.",
   },

@@ -1,5 +1,7 @@
 /** A file that the service sends, received piece by piece, so that its progress shows and it can be stopped. */
 
+import { LOCALE } from "../../../texts/language.ts";
+
 /** A received file. */
 export interface ReceivedFile {
   readonly name: string;
@@ -41,7 +43,7 @@ export function fileNameOf(disposition: string): string {
 /** A number of bytes as people read it, such as "12.3 MB". */
 export function bytesText(bytes: number): string {
   const [size, unit] = bytes < 1000 ? [1, "byte"] : bytes < 1e6 ? [1e3, "kilobyte"] : [1e6, "megabyte"];
-  return (bytes / size).toLocaleString(undefined, {
+  return (bytes / size).toLocaleString(LOCALE, {
     ...{ style: "unit", unit, unitDisplay: size === 1 ? "long" : "short" },
     maximumFractionDigits: size === 1e6 ? 1 : 0,
   });
