@@ -1,6 +1,6 @@
 /** Texts common to all pages. */
 
-import { inLanguage } from "./language.ts";
+import { inLanguage, number } from "./language.ts";
 
 const en = {
   product: "User access",
@@ -16,6 +16,19 @@ const en = {
   copyFailed: "Copying is not allowed here. Select the text and copy it yourself.",
   required: "required",
   optional: "optional",
+  dryRun: "Dry run: nothing on the service's own host is changed.",
+  footer: {
+    help: "Help:",
+    zone: (zone: string) => `Times are in ${zone}.`,
+    version: (version: string) => `uam ${version}`,
+  },
+  /** Whom to ask where the installation names nobody. */
+  nobody: "the administrators, or whoever arranged your access",
+  unsaved: {
+    question: "Close this, and lose what you typed?",
+    discard: "Discard it",
+    goOn: "Keep typing",
+  },
   logIn: "Log in",
   logOut: "Log out",
   loggingOut: "Logging out …",
@@ -26,9 +39,8 @@ const en = {
   previous: "Previous page",
   next: "Next page",
   pages: "Pages of this list",
-  range: (first: number, last: number, total: number) =>
-    `${first.toLocaleString()} to ${last.toLocaleString()} of ${total.toLocaleString()}`,
-  pastEnd: (total: number) => `This page is past the end: there are ${total.toLocaleString()}.`,
+  range: (first: number, last: number, total: number) => `${number(first)} to ${number(last)} of ${number(total)}`,
+  pastEnd: (total: number) => `This page is past the end: there are ${number(total)}.`,
   showMore: "Show more",
   failure: {
     title: "That did not work",

@@ -6,6 +6,8 @@ import { useId, useLayoutEffect, useRef } from "preact/hooks";
 interface DialogProps {
   readonly title: string;
   readonly onClose: () => void;
+  /** Hears what is typed in it. */
+  readonly onInput?: (event: Event) => void;
   readonly children: ComponentChildren;
 }
 
@@ -13,7 +15,7 @@ interface DialogProps {
  * A modal dialog; it is open as long as it is rendered. Escape closes it, the focus stays inside, and goes back to where it was: the
  * browser's own <dialog> does all of it.
  */
-export function Dialog({ title, onClose, children }: DialogProps) {
+export function Dialog({ title, onClose, onInput, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   // At once: what is typed next is meant for the dialog.
@@ -32,6 +34,7 @@ export function Dialog({ title, onClose, children }: DialogProps) {
     <dialog
       ref={dialog}
       aria-labelledby={id}
+      onInput={onInput}
       onCancel={(event) => {
         event.preventDefault();
         onClose();

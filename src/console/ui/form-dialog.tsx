@@ -1,12 +1,14 @@
 /** A dialog whose form has something done: the fields, what went wrong, the button that does it, and the way out. */
 
 import type { ComponentChildren } from "preact";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { common } from "../texts/common.ts";
 import type { Action } from "./action.ts";
 import { Button } from "./button.tsx";
 import { Dialog } from "./dialog.tsx";
 import { Form } from "./form.tsx";
 import { Failure } from "./notice.tsx";
+import { useUnsaved } from "./use-unsaved.ts";
 
 interface FormDialogProps {
   readonly title: string;
@@ -24,29 +26,70 @@ interface FormDialogProps {
   readonly children?: ComponentChildren;
 }
 
-/** The dialog; while the work is going on nothing closes it. */
+/** The dialog; while the work is going on nothing closes it, and before what was typed is lost it asks. */
 export function FormDialog({ title, work, onClose, texts, ...rest }: FormDialogProps) {
   const { isDanger = false, isPossible = true, isReady = true, failure, children } = rest;
-  const close = () => (work.busy ? undefined : onClose());
-  const hasFailed = work.failure !== undefined;
+  const unsaved = useUnsaved();
+  const [isAsking, setAsking] = useState(false);
+  const mayHold = work.failure !== undefined && work.mayHold;
+  const close = () => {
+    if (work.busy) return;
+    // Escape answers the question with no.
+    if (isAsking) setAsking(false);
+    else if (!mayHold && unsaved.isLost()) setAsking(true);
+    else onClose();
+  };
   return (
-    <Dialog title={title} onClose={close}>
-      <Form onSubmit={() => (isPossible && isReady ? void work.run() : undefined)}>
+    <Dialog title={title} onClose={close} onInput={unsaved.onInput}>
+      <Form onSubmit={() => (isPossible && isReady && !isAsking ? void work.run() : undefined)}>
         {children}
         {failure ?? <Failure failure={work.failure} />}
-        <p class="actions">
-          {isPossible ? (
-            <Button
-              type="submit"
-              kind={isDanger ? "danger" : "primary"}
-              busy={work.busy ? texts.busy : !isReady && texts.submit}
-            >
-              {texts.submit}
-            </Button>
-          ) : null}
-          <Button onClick={close}>{hasFailed && work.mayHold ? common.close : common.cancel}</Button>
-        </p>
+        {isAsking ? (
+          <Unsaved onDiscard={onClose} onGoOn={() => setAsking(false)} />
+        ) : (
+          <p class="actions">
+            {isPossible ? (
+              <Button
+                type="submit"
+                kind={isDanger ? "danger" : "primary"}
+                busy={work.busy ? texts.busy : !isReady && texts.submit}
+              >
+                {texts.submit}
+              </Button>
+            ) : null}
+            <Button onClick={close}>{mayHold ? common.close : common.cancel}</Button>
+          </p>
+        )}
       </Form>
     </Dialog>
+  );
+}
+
+interface UnsavedProps {
+  readonly onDiscard: () => void;
+  readonly onGoOn: () => void;
+}
+
+/** The question before what was typed is lost. It takes the focus, and gives it back where somebody goes on. */
+function Unsaved({ onDiscard, onGoOn }: UnsavedProps) {
+  const question = useRef<HTMLParagraphElement>(null);
+  useLayoutEffect(() => {
+    const before = document.activeElement;
+    question.current?.querySelector("button")?.focus();
+    return () => {
+      const target = before?.isConnected
+        ? before
+        : question.current?.closest("dialog")?.querySelector("input, textarea");
+      if (target instanceof HTMLElement) target.focus();
+    };
+  }, []);
+  return (
+    <p class="actions" role="alert" ref={question}>
+      <strong>{common.unsaved.question}</strong>
+      <Button onClick={onGoOn}>{common.unsaved.goOn}</Button>
+      <Button kind="danger" onClick={onDiscard}>
+        {common.unsaved.discard}
+      </Button>
+    </p>
   );
 }
