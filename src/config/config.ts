@@ -13,6 +13,7 @@ import { type Key, VARIABLES, type Value, type Variable } from "./variables.ts";
 type Optional =
   | "sshHost"
   | "contact"
+  | "brandName"
   | "databaseUrl"
   | "databaseOwnerUrl"
   | "auditKey"

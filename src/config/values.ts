@@ -130,6 +130,9 @@ export const oneLine = v.pipe(
   v.check((value) => !hasControlCharacters(value) && !changesDirection(value), "must be one line of text"),
 );
 
+/** Any text but an empty one: of a secret only its owner knows more. */
+export const nonEmpty = v.pipe(v.string(), v.nonEmpty("is empty"));
+
 /** FIRST-LAST. */
 export const uidRange = v.pipe(
   v.string(),

@@ -18,6 +18,7 @@ import {
   list,
   mailAddress,
   networks,
+  nonEmpty,
   oneLine,
   onOff,
   origin,
@@ -72,6 +73,7 @@ export const VARIABLES = {
     oneLine,
     "the contact for users: an e-mail address, or a sentence; unset: the administrators of the host",
   ),
+  brandName: variable("UAM_BRAND_NAME", undefined, oneLine, "who offers the service; shown on each page"),
   console: variable(
     "UAM_CONSOLE",
     "on",
@@ -155,11 +157,7 @@ export const VARIABLES = {
     v.pipe(v.string(), v.regex(/^smtps?:\/\//, "must begin with smtp:// or smtps://")),
     "SMTP server, smtp://USER:PASSWORD@HOST:PORT",
   ),
-  resendApiKey: secret(
-    "UAM_RESEND_API_KEY",
-    v.pipe(v.string(), v.nonEmpty("is empty")),
-    "API key of Resend, instead of SMTP",
-  ),
+  resendApiKey: secret("UAM_RESEND_API_KEY", nonEmpty, "API key of Resend, instead of SMTP"),
   resendBaseUrl: variable(
     "UAM_RESEND_BASE_URL",
     undefined,
@@ -228,11 +226,7 @@ export const VARIABLES = {
     "OpenID Connect provider that administrators may log in with; unset: no single sign-on; see docs/single-sign-on.md",
   ),
   oidcClientId: variable("UAM_OIDC_CLIENT_ID", undefined, oneLine, "the service's client id at that provider"),
-  oidcClientSecret: secret(
-    "UAM_OIDC_CLIENT_SECRET",
-    v.pipe(v.string(), v.nonEmpty("is empty")),
-    "the service's client secret at that provider",
-  ),
+  oidcClientSecret: secret("UAM_OIDC_CLIENT_SECRET", nonEmpty, "the service's client secret at that provider"),
   oidcRoles: variable(
     "UAM_OIDC_ROLES",
     undefined,

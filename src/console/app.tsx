@@ -4,6 +4,8 @@ import { useEffect, useState } from "preact/hooks";
 import { ErrorBoundary, LocationProvider, lazy, Route, Router, useLocation } from "preact-iso";
 import { isPage, PAGES } from "../shared/product/pages.ts";
 import { api } from "./api.ts";
+import { Footer } from "./footer.tsx";
+import { useInstallation } from "./installation.ts";
 import { navigationFor } from "./navigation.ts";
 import { Home } from "./pages/public/home.tsx";
 import { Login } from "./pages/public/login.tsx";
@@ -57,13 +59,15 @@ export function App() {
 function Frame() {
   const { path } = useLocation();
   const [outdated, setOutdated] = useState(false);
+  const installation = useInstallation();
   return (
     <>
       <a class="skip" href="#content">
         {common.skip}
       </a>
-      <Header path={path} />
+      <Header path={path} brand={installation?.brand ?? ""} />
       <main id="content" class="shell" tabIndex={-1}>
+        {installation?.dry_run ? <p class="dry-run">{common.dryRun}</p> : null}
         {isSecure() ? null : (
           <Notice kind="warn" title={common.insecure.title}>
             <p>{common.insecure.text}</p>
@@ -107,12 +111,19 @@ function Frame() {
           </ErrorBoundary>
         )}
       </main>
+      <Footer installation={installation} />
       <Announcer />
     </>
   );
 }
 
-function Header({ path }: { readonly path: string }) {
+interface HeaderProps {
+  readonly path: string;
+  /** Who offers the service; "" until it is known, and where nobody is named. */
+  readonly brand: string;
+}
+
+function Header({ path, brand }: HeaderProps) {
   const session = useSession();
   const leaving = useAction(session.leave);
   const { state } = session;
@@ -127,7 +138,7 @@ function Header({ path }: { readonly path: string }) {
   return (
     <header class="top">
       <a class="brand" href={PAGES.home}>
-        {common.product}
+        {brand === "" ? common.product : <bdi>{brand}</bdi>}
       </a>
       <nav aria-label={common.menu}>
         <ul class="menu">

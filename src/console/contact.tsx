@@ -1,13 +1,13 @@
 /** Whom to ask. */
 
-import { userTexts } from "../../texts/user/user.ts";
-import { Typed } from "../../ui/typed.tsx";
+import { common } from "./texts/common.ts";
+import { Typed } from "./ui/typed.tsx";
 
 const ADDRESS = /^[^\s@<>"?&]+@[^\s@<>"?&]+\.[^\s@<>"?&]+$/;
 
 /** An address as a link that writes to it, a sentence as it is; and words where nobody is named. */
 export function Contact({ contact }: { readonly contact: string }) {
-  if (contact === "") return <>{userTexts.nobody}</>;
+  if (contact === "") return <>{common.nobody}</>;
   if (!ADDRESS.test(contact)) return <Typed text={contact} />;
   return (
     <a href={`mailto:${encodeURIComponent(contact).replace("%40", "@")}`}>

@@ -1,13 +1,14 @@
 /** The facts about this installation that pages without a session need. */
 
-import { type AnswerOf, api } from "../../api.ts";
+import { useEffect, useState } from "preact/hooks";
+import { type AnswerOf, api } from "./api.ts";
 
-export type ConsoleConfig = AnswerOf<"GET /console/config">;
+export type Installation = AnswerOf<"GET /console/config">;
 
-let known: Promise<ConsoleConfig> | undefined;
+let known: Promise<Installation> | undefined;
 
 /** Asked for once, unless it failed or there was no administrator yet. */
-export function readConsoleConfig(): Promise<ConsoleConfig> {
+export function readInstallation(): Promise<Installation> {
   known ??= api("GET /console/config").then(
     (config) => {
       if (config.setup !== null) known = undefined;
@@ -19,4 +20,13 @@ export function readConsoleConfig(): Promise<ConsoleConfig> {
     },
   );
   return known;
+}
+
+/** The same while a page is shown; undefined until it is known. Pages do without it. */
+export function useInstallation(): Installation | undefined {
+  const [installation, setInstallation] = useState<Installation>();
+  useEffect(() => {
+    readInstallation().then(setInstallation, () => {});
+  }, []);
+  return installation;
 }

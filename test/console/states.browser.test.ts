@@ -1,9 +1,9 @@
 /** What happens to a page besides its own work: the session ends, the service restarts, another tab logs out, texts and screens are odd. */
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Browser, Page } from "playwright-core";
+import type { Browser, Locator, Page } from "playwright-core";
 import { PAGES } from "../../src/shared/product/pages.ts";
-import { describeInBrowser, expectNoFaults, openPage, type WatchedPage } from "./support/browser.ts";
+import { describeInBrowser, expectNoFaults, focusedName, openPage, type WatchedPage } from "./support/browser.ts";
 import { openBrowser } from "./support/chromium.ts";
 import { type ConsoleApp, openConsoleApp, openFor } from "./support/console-app.ts";
 import { type Filled, fill, HOSTILE } from "./support/data.ts";
@@ -85,6 +85,57 @@ describeInBrowser("a page", () => {
     await page.keyboard.press("Escape");
     await dialog.waitFor({ state: "hidden" });
     await close();
+  });
+
+  test("a dialog asks before several typed answers are lost, and its buttons stay in view", async () => {
+    const { page, close } = await signedIn("admin");
+    await page.setViewportSize({ width: 1280, height: 560 });
+    await page.goto(PAGES.users);
+    const open = page.getByRole("button", { name: "Create a user …" });
+    const dialog = page.getByRole("dialog");
+    await open.click();
+    expect(await isInView(dialog.getByRole("button", { name: "Create the user" }))).toBe(true);
+    // One word is quickly typed again.
+    await dialog.getByLabel("Username").fill("maria");
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "hidden" });
+    await open.click();
+    await dialog.getByLabel("Username").fill("maria");
+    await dialog.getByLabel("E-mail").fill("maria@example.org");
+    await page.keyboard.press("Escape");
+    await dialog.getByText("lose what you typed?").waitFor();
+    // No to the question, by Escape and by its button: both fields hold what they held.
+    await page.keyboard.press("Escape");
+    expect(await focusedName(page)).toBe("E-mail");
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    await dialog.getByRole("button", { name: "Keep typing" }).click();
+    expect(await dialog.getByLabel("Username").inputValue()).toBe("maria");
+    expect(await dialog.getByLabel("E-mail").inputValue()).toBe("maria@example.org");
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    await dialog.getByRole("button", { name: "Discard it" }).click();
+    await dialog.waitFor({ state: "hidden" });
+    await close();
+  });
+
+  test("names who offers the service, a dry run, the zone of its times, and whom to ask", async () => {
+    const branded = await openConsoleApp({ UAM_BRAND_NAME: "Example <Corp>", UAM_CONTACT: "help@example.org" });
+    await branded.user("alice");
+    for (const who of ["nobody", "admin", "user"] as const) {
+      const watched = await openFor(browser, branded, who);
+      await watched.page.goto(who === "admin" ? PAGES.users : who === "user" ? PAGES.me : PAGES.login);
+      await watched.page.getByRole("link", { name: "Example <Corp>" }).waitFor();
+      await watched.page.getByText("Dry run: nothing on the service's own host is changed.").waitFor();
+      const foot = watched.page.getByRole("contentinfo");
+      await foot.getByRole("link", { name: "help@example.org" }).waitFor();
+      expect(await foot.getByText("Times are in Europe/Berlin.").count()).toBe(who === "nobody" ? 0 : 1);
+      await leave(watched);
+    }
+    const { page, close } = await openFor(browser, branded, "admin");
+    await page.goto(PAGES.users);
+    await page.getByRole("button", { name: "Create a user …" }).click();
+    await page.getByRole("dialog").getByText("Dry run: what concerns the service's own host is only logged.").waitFor();
+    await close();
+    await branded.close();
   });
 
   /** One session for each kind of reader. */
@@ -298,4 +349,11 @@ function shared(first: string, second: string): number {
   const words = first.split(/\s+/);
   const there = new Set(second.split(/\s+/));
   return words.filter((word) => there.has(word)).length / words.length;
+}
+
+/** Whether all of it lies within what the browser shows. */
+async function isInView(locator: Locator): Promise<boolean> {
+  const box = await locator.boundingBox();
+  const size = locator.page().viewportSize();
+  return box !== null && size !== null && box.y >= 0 && box.y + box.height <= size.height;
 }

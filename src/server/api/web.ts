@@ -33,6 +33,10 @@ export interface WebOptions {
   readonly trustedProxies: readonly string[];
   /** The contact for the service: an address or a sentence. */
   readonly contact?: string | undefined;
+  /** Who offers the service, by name. */
+  readonly brand?: string | undefined;
+  /** Whether nothing on the service's own host is changed. */
+  readonly dryRun?: boolean | undefined;
   /** The console's answer for a path outside the API; undefined for any other path, or altogether without the console. */
   readonly pages?: ((request: Request, path: string) => Response | undefined) | undefined;
   /** The command that makes the first administrator, for the console while there is none. */

@@ -107,10 +107,14 @@ describe("scripts and styles", () => {
 
 describe("GET /console/config", () => {
   test("names the command that makes the first administrator, until there is one", async () => {
-    const empty = await createTestApp({ UAM_CONTACT: "help@example.org" }, { setupCommand: COMMAND });
+    const empty = await createTestApp(
+      { UAM_CONTACT: "help@example.org", UAM_BRAND_NAME: "Example Corp" },
+      { setupCommand: COMMAND },
+    );
     const before = await empty.anonymous().call("GET", "/console/config");
     expect(before.body.data).toEqual({
       ...{ version: "0.0.0-test", captcha: "both", contact: "help@example.org", sso: null },
+      ...{ brand: "Example Corp", dry_run: true },
       setup: { command: COMMAND },
     });
     await empty.admin();

@@ -16,6 +16,8 @@ export function webOptionsOf(
     rateLimit: config.rateLimit,
     trustedProxies: config.trustedProxies,
     contact: config.contact,
+    brand: config.brandName,
+    dryRun: config.localHost && config.hostMode === "dry-run",
     version: about.version,
     runtime: about.runtime,
     observe: about.observe,

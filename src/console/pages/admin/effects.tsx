@@ -1,6 +1,7 @@
 /** The effects of a change, before it is made. */
 
 import type { ComponentChildren } from "preact";
+import { useInstallation } from "../../installation.ts";
 import { effectTexts } from "../../texts/admin/user.ts";
 import { moment } from "../../ui/clock.ts";
 import { Typed } from "../../ui/typed.tsx";
@@ -40,12 +41,17 @@ export function Planned({ changes }: { readonly changes: readonly string[] }) {
   );
 }
 
+/** Beside effects: that those on the host are only logged, where that is so. */
+export function DryRun() {
+  return useInstallation()?.dry_run ? <p class="warned">{effectTexts.dryRun}</p> : null;
+}
+
 interface WillProps {
   readonly sentences: readonly string[];
   readonly children?: ComponentChildren;
 }
 
-/** The effects, in sentences. */
+/** The effects, in sentences, and that a dry run only logs those on the host. */
 export function Will({ sentences, children }: WillProps) {
   return (
     <section class="will" aria-label={effectTexts.title}>
@@ -57,6 +63,7 @@ export function Will({ sentences, children }: WillProps) {
           </li>
         ))}
       </ul>
+      <DryRun />
       {children}
     </section>
   );

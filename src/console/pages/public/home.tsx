@@ -2,6 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { PAGES } from "../../../shared/product/pages.ts";
+import { type Installation, readInstallation } from "../../installation.ts";
 import { homeOf } from "../../navigation.ts";
 import { useSession } from "../../session.tsx";
 import { publicTexts } from "../../texts/public.ts";
@@ -10,7 +11,6 @@ import { Button } from "../../ui/button.tsx";
 import { Copyable } from "../../ui/copy.tsx";
 import { Failure, Notice } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
-import { type ConsoleConfig, readConsoleConfig } from "./config.ts";
 import { loginUrl } from "./login/ways.ts";
 import { Outcome } from "./outcome.tsx";
 
@@ -45,16 +45,16 @@ export function Home() {
 
 /** Until there is an administrator: how to make one. Never here in the browser, where anybody could. */
 function Setup() {
-  const [config, setConfig] = useState<ConsoleConfig>();
+  const [config, setConfig] = useState<Installation>();
   const [isMade, setMade] = useState(false);
   const [isStillNone, setStillNone] = useState(false);
   useEffect(() => {
     // Without it the page is only shorter.
-    readConsoleConfig().then(setConfig, () => {});
+    readInstallation().then(setConfig, () => {});
   }, []);
   const looking = useAction(async () => {
     setStillNone(false);
-    const fresh = await readConsoleConfig();
+    const fresh = await readInstallation();
     setMade(fresh.setup === null);
     setStillNone(fresh.setup !== null);
     setConfig(fresh);

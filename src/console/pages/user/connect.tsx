@@ -2,6 +2,7 @@
 
 import { useLocation } from "preact-iso";
 import { PAGES } from "../../../shared/product/pages.ts";
+import { Contact } from "../../contact.tsx";
 import { signedIn } from "../../signed-in.tsx";
 import { userTexts } from "../../texts/user/user.ts";
 import { Copyable } from "../../ui/copy.tsx";
@@ -12,7 +13,6 @@ import { Loaded, useApi } from "../../use-api.tsx";
 import { withKeyFile } from "./connect/command.ts";
 import { FirstTime } from "./connect/first-time.tsx";
 import { HostList, type OwnHost, PART } from "./connect/host-list.tsx";
-import { Contact } from "./contact.tsx";
 import { type OwnAccount, type Ssh, useOwnAccount, useOwnKeys } from "./own-account.ts";
 import { Standing } from "./standing.tsx";
 

@@ -3,6 +3,7 @@
 import { useState } from "preact/hooks";
 import { PAGES } from "../../../shared/product/pages.ts";
 import { ApiFailure, api } from "../../api.ts";
+import { Contact } from "../../contact.tsx";
 import { useSession } from "../../session.tsx";
 import { signedIn } from "../../signed-in.tsx";
 import { userTexts } from "../../texts/user/user.ts";
@@ -14,7 +15,6 @@ import { Notice } from "../../ui/notice.tsx";
 import { Page, Section } from "../../ui/page.tsx";
 import { Sentences } from "../../ui/sentences.tsx";
 import { Loaded } from "../../use-api.tsx";
-import { Contact } from "./contact.tsx";
 import { type OwnAccount, useOwnAccount } from "./own-account.ts";
 import { Standing } from "./standing.tsx";
 

@@ -1,8 +1,8 @@
 /** On each page of a user whose account is not active: that it is not, and what can still be done here. */
 
+import { Contact } from "../../contact.tsx";
 import { userTexts } from "../../texts/user/user.ts";
 import { Notice } from "../../ui/notice.tsx";
-import { Contact } from "./contact.tsx";
 import type { OwnAccount } from "./own-account.ts";
 
 type PageWithStanding = Exclude<keyof typeof userTexts.standing, "disabled" | "expired" | "ask">;

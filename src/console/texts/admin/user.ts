@@ -6,6 +6,7 @@ import { count, inLanguage, number } from "../language.ts";
 /** The effects of a change, wherever one is previewed. */
 const effects = {
   title: "What will happen",
+  dryRun: "Dry run: what concerns the service's own host is only logged.",
   until: (date: string) => `In your time zone: until ${date}.`,
   host: (changes: number) => `Planned on the host: ${count(changes, "change", "changes")}`,
   opens: (opened: number) => `In all, ${count(opened, "account opens", "accounts open")}.`,

@@ -99,7 +99,6 @@ const en = {
       standard === undefined
         ? "Empty means the default."
         : `Empty means the default, ${count(standard, "day", "days")}.`,
-    effects: "What will happen",
     effectAccount: (account: string | undefined) => `The account ${account ?? "ext_…"} is created on the host.`,
     effectEnds: (date: string | undefined) =>
       date === undefined ? "Access ends after the default number of days." : `Access ends on ${date}.`,

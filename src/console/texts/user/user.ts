@@ -9,8 +9,6 @@ const en = {
   keys: keyTexts,
   connect: connectTexts,
   trail: trailTexts,
-  /** Whom to ask where the installation names nobody. */
-  nobody: "the administrators, or whoever arranged your access",
   more: "Show all of it",
   standing: {
     disabled: "Your account is disabled",

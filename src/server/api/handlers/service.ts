@@ -28,9 +28,10 @@ export const serviceHandlers: Handlers<typeof service> = {
   },
 
   "GET /console/config": async ({ web }) => {
-    const { version, captcha, contact = "", sso, setupCommand: command } = web.options;
+    const { version, brand = "", dryRun = false, captcha, contact = "", sso, setupCommand: command } = web.options;
     const setup = command === undefined || (await web.hasAdmins()) ? null : { command };
-    return { version, captcha, contact, sso: sso === undefined ? null : { name: sso.name }, setup };
+    const provider = sso === undefined ? null : { name: sso.name };
+    return { version, brand, dry_run: dryRun, captcha, contact, sso: provider, setup };
   },
 
   "GET /openapi.json": ({ web, reply }) => {

@@ -8,6 +8,7 @@ import { Button } from "../../../ui/button.tsx";
 import { sentenceOf } from "../../../ui/notice.tsx";
 import { Typed } from "../../../ui/typed.tsx";
 import type { UserPreview } from "../change.ts";
+import { DryRun } from "../effects.tsx";
 import type { UserRecord } from "../user/record.ts";
 import type { BulkKind } from "./bulk.ts";
 import { doneOf, failedOf, type Outcome } from "./one-by-one.ts";
@@ -38,6 +39,7 @@ export function Expected({ kind, days, previews, onBack, onConfirm, onClose }: E
         <h3>{bulk.expected}</h3>
         <p>{texts.expected(possible.length, days)}</p>
         {kind === "disable" && already > 0 ? <p>{bulk.already(already)}</p> : null}
+        <DryRun />
         {possible.length === 0 ? null : (
           <details>
             <summary>{bulk.each(possible.length)}</summary>

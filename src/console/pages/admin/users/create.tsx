@@ -15,6 +15,7 @@ import { Area, Input } from "../../../ui/field.tsx";
 import { FormDialog } from "../../../ui/form-dialog.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { daysOf, later, wholeDays } from "../days.ts";
+import { Will } from "../effects.tsx";
 import { usePrefilled } from "../prefilled.ts";
 import { useSetting } from "../setting.ts";
 
@@ -113,16 +114,6 @@ interface EffectsProps {
 function Effects({ username, email, days }: EffectsProps) {
   const { create } = userListTexts;
   const until = days === 0 ? undefined : day(later(now(), days * DAY));
-  return (
-    <section class="will" aria-label={create.effects}>
-      <h3>{create.effects}</h3>
-      <ul>
-        <li>
-          {create.effectAccount(wrongName(username).username === undefined ? hostAccountOf(username) : undefined)}
-        </li>
-        <li>{create.effectEnds(until)}</li>
-        <li>{create.effectMail(email)}</li>
-      </ul>
-    </section>
-  );
+  const account = wrongName(username).username === undefined ? hostAccountOf(username) : undefined;
+  return <Will sentences={[create.effectAccount(account), create.effectEnds(until), create.effectMail(email)]} />;
 }

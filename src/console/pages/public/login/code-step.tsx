@@ -2,6 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { ApiFailure, api } from "../../../api.ts";
+import { readInstallation } from "../../../installation.ts";
 import type { Principal } from "../../../session.tsx";
 import { publicTexts } from "../../../texts/public.ts";
 import { useAction } from "../../../ui/action.ts";
@@ -10,7 +11,6 @@ import { Input } from "../../../ui/field.tsx";
 import { Form } from "../../../ui/form.tsx";
 import { Notice } from "../../../ui/notice.tsx";
 import { Sentences } from "../../../ui/sentences.tsx";
-import { readConsoleConfig } from "../config.ts";
 import { NameField } from "../name-field.tsx";
 import { Refusal, reasonOf, type Saying } from "../refusal.tsx";
 import { codeOf, type MailedCode, nameOf } from "./ways.ts";
@@ -96,7 +96,7 @@ function NoMail() {
   const [contact, setContact] = useState("");
   useEffect(() => {
     // Without it there is one hint less.
-    readConsoleConfig().then(
+    readInstallation().then(
       (config) => setContact(config.contact),
       () => {},
     );

@@ -3,11 +3,11 @@
 import { useEffect, useState } from "preact/hooks";
 import type { SsoOutcome } from "../../../../shared/product/sso-outcomes.ts";
 import { api, searchOf } from "../../../api.ts";
+import { readInstallation } from "../../../installation.ts";
 import { CHOSEN_LOGIN, type Principal } from "../../../session.tsx";
 import { publicTexts } from "../../../texts/public.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Notice } from "../../../ui/notice.tsx";
-import { readConsoleConfig } from "../config.ts";
 
 type Query = Readonly<Record<string, string | undefined>>;
 
@@ -20,7 +20,7 @@ export function SsoLogin({ query: { next } }: { readonly query: Query }) {
   const [isLeaving, setLeaving] = useState(false);
   useEffect(() => {
     // Without it the page is only shorter.
-    readConsoleConfig().then(
+    readInstallation().then(
       ({ sso }) => setName(sso?.name),
       () => {},
     );

@@ -1,9 +1,9 @@
 /** The question ssh asks at the first connection, and the answer to give. */
 
+import { Contact } from "../../../contact.tsx";
 import { userTexts } from "../../../texts/user/user.ts";
 import { Copyable } from "../../../ui/copy.tsx";
 import { Section } from "../../../ui/page.tsx";
-import { Contact } from "../contact.tsx";
 import type { OwnAccount, Ssh } from "../own-account.ts";
 import { askedKey, hostKeyOf, nameInQuestion } from "./command.ts";
 

@@ -1,9 +1,9 @@
 /** When access ends or ended, and what then: to be seen without reading, by colour, shape and size, and in words. */
 
+import { Contact } from "../../../contact.tsx";
 import { userTexts } from "../../../texts/user/user.ts";
 import { moment, relative, useNow, zone } from "../../../ui/clock.ts";
 import { Status } from "../../../ui/status.tsx";
-import { Contact } from "../contact.tsx";
 import type { OwnAccount } from "../own-account.ts";
 import { urgencyOf } from "./urgency.ts";
 
