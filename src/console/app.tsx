@@ -117,6 +117,9 @@ function Frame() {
   );
 }
 
+/** So many links are in one row on the smallest phones. */
+const FITS_A_PHONE = 2;
+
 interface HeaderProps {
   readonly path: string;
   /** Who offers the service; "" until it is known, and where nobody is named. */
@@ -125,6 +128,8 @@ interface HeaderProps {
 
 function Header({ path, brand }: HeaderProps) {
   const session = useSession();
+  const [isOpen, setOpen] = useState(false);
+  useEffect(() => setOpen(false), [path]);
   const leaving = useAction(session.leave);
   const { state } = session;
   const isOnHosts = path.startsWith(PAGES.hosts) || path.startsWith(PAGES.hostGroups);
@@ -140,7 +145,18 @@ function Header({ path, brand }: HeaderProps) {
       <a class="brand" href={PAGES.home}>
         {brand === "" ? common.product : <bdi>{brand}</bdi>}
       </a>
-      <nav aria-label={common.menu}>
+      {links.length > FITS_A_PHONE ? (
+        <button
+          type="button"
+          class="menu-button"
+          aria-expanded={isOpen}
+          aria-controls="pages"
+          onClick={() => setOpen(!isOpen)}
+        >
+          {current?.text ?? common.menu} <span aria-hidden="true">{isOpen ? "▴" : "▾"}</span>
+        </button>
+      ) : null}
+      <nav id="pages" class={isOpen ? "open" : undefined} aria-label={common.menu}>
         <ul class="menu">
           {links.map((link) => (
             <li key={link.href}>

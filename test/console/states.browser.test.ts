@@ -117,6 +117,56 @@ describeInBrowser("a page", () => {
     await close();
   });
 
+  test("lists show all of each row at any width, in few lines", async () => {
+    const watched = await signedIn("admin");
+    const { page } = watched;
+    const heights = async (selector: string) =>
+      await page.locator(selector).evaluateAll((all) => all.map((each) => each.getBoundingClientRect().height));
+    for (const path of [PAGES.users, PAGES.admins, PAGES.webhooks, PAGES.tokens, PAGES.hosts, PAGES.audit]) {
+      for (const width of [320, 768, 1280]) {
+        await page.setViewportSize({ width, height: 800 });
+        await page.goto(path);
+        await page.locator("tbody tr").first().waitFor();
+        const cut = await page
+          .locator(".table")
+          .evaluateAll((all) => all.filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth).length);
+        expect({ path, width, cut }).toEqual({ path, width, cut: 0 });
+      }
+    }
+    // The last one shown is the audit log.
+    const plain = async () =>
+      (await heights(".events tbody tr:not(:has(.quiet)):not(:has(.rejected))")).sort((a, b) => a - b);
+    const [least = 0] = await plain();
+    expect(least).toBeLessThanOrEqual(46);
+    await page.setViewportSize({ width: 320, height: 800 });
+    const [narrow = 0] = await plain();
+    expect(narrow).toBeLessThanOrEqual(125);
+    await page.goto(PAGES.users);
+    await page.locator("tbody tr").nth(24).waitFor();
+    expect(await page.evaluate(() => document.documentElement.scrollHeight)).toBeLessThanOrEqual(5000);
+    await leave(watched);
+  });
+
+  test("on a phone the pages are a menu, which closes once one was chosen", async () => {
+    const watched = await signedIn("admin");
+    const { page } = watched;
+    await page.setViewportSize({ width: 320, height: 700 });
+    await page.goto(PAGES.users);
+    const menu = page.getByRole("button", { name: "Users", exact: true });
+    await menu.waitFor();
+    const head = await page.getByRole("banner").boundingBox();
+    expect(head?.height).toBeLessThanOrEqual(120);
+    const link = page.getByRole("link", { name: "Audit log" });
+    expect(await link.isVisible()).toBe(false);
+    expect(await menu.getAttribute("aria-expanded")).toBe("false");
+    await menu.click();
+    await link.click();
+    await page.getByRole("heading", { level: 1, name: "Audit log" }).waitFor();
+    await page.getByRole("button", { name: "Audit log", exact: true }).waitFor();
+    expect(await link.isVisible()).toBe(false);
+    await leave(watched);
+  });
+
   test("names who offers the service, a dry run, the zone of its times, and whom to ask", async () => {
     const branded = await openConsoleApp({ UAM_BRAND_NAME: "Example <Corp>", UAM_CONTACT: "help@example.org" });
     await branded.user("alice");

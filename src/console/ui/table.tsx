@@ -1,4 +1,4 @@
-/** Lists as tables; on a narrow screen each row becomes a card whose values say what they are. */
+/** Lists as tables; on a narrow screen each row becomes a card of few lines, whose values say what they are. */
 
 import type { ComponentChildren } from "preact";
 import { common } from "../texts/common.ts";
@@ -8,6 +8,8 @@ export interface Column<T> {
   readonly cell: (item: T) => ComponentChildren;
   /** The column that names the row. */
   readonly isHeader?: boolean;
+  /** Whether a value needs no name beside it, where there is no room for the row of names. */
+  readonly isEvident?: boolean;
 }
 
 interface TableProps<T extends { readonly id: number | string }> {
@@ -34,13 +36,13 @@ export function Table<T extends { readonly id: number | string }>({ caption, col
       <tbody>
         {items.map((item) => (
           <tr key={item.id}>
-            {columns.map(({ name, cell, isHeader = false }) =>
+            {columns.map(({ name, cell, isHeader = false, isEvident = isHeader }) =>
               isHeader ? (
-                <th key={name} scope="row" data-name={name}>
+                <th key={name} scope="row">
                   {cell(item)}
                 </th>
               ) : (
-                <td key={name} data-name={name}>
+                <td key={name} data-name={isEvident ? undefined : name}>
                   {cell(item)}
                 </td>
               ),

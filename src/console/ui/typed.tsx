@@ -19,3 +19,12 @@ export function Typed({ text }: { readonly text: string }) {
     </>
   );
 }
+
+/** An e-mail address: it breaks after @ . - and _ only, and what does not fit is shown to whoever points at it. */
+export function Address({ text }: { readonly text: string }) {
+  return (
+    <bdi class="address" title={text}>
+      {text.split(/(?<=[@._-])/).flatMap((part, index) => (index === 0 ? part : [<wbr key={index} />, part]))}
+    </bdi>
+  );
+}

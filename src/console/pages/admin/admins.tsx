@@ -15,6 +15,7 @@ import { Page, Section } from "../../ui/page.tsx";
 import { pageOf } from "../../ui/page-number.ts";
 import { type Column, PagedTable } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
+import { Address } from "../../ui/typed.tsx";
 import { useDialog } from "../../ui/use-dialog.ts";
 import { Loaded, useApi } from "../../use-api.tsx";
 import { type Admin, ChangeAdmin } from "./admins/change-admin.tsx";
@@ -119,9 +120,10 @@ function columnsFor(own: number, onOpen: ((open: Open) => void) | undefined): re
         </span>
       ),
     },
-    { name: columns.role, cell: ({ role }) => <span class="whole">{roleTexts.names[role]}</span> },
+    { name: columns.role, isEvident: true, cell: ({ role }) => <span class="whole">{roleTexts.names[role]}</span> },
     {
       name: columns.status,
+      isEvident: true,
       cell: ({ status, sso }) => (
         <div class="event">
           <span class={`status ${status === "active" ? "active" : "pending"}`}>{texts.status[status]}</span>
@@ -130,7 +132,7 @@ function columnsFor(own: number, onOpen: ((open: Open) => void) | undefined): re
         </div>
       ),
     },
-    { name: columns.email, cell: ({ email }) => <bdi class="typed">{email}</bdi> },
+    { name: columns.email, isEvident: true, cell: ({ email }) => <Address text={email} /> },
     {
       name: columns.login,
       cell: ({ status, last_login_at: at, passkeys, totp }) => (
@@ -162,5 +164,5 @@ function columnsFor(own: number, onOpen: ((open: Open) => void) | undefined): re
       </Button>
     </span>
   );
-  return [...shown, { name: columns.act, cell: act }];
+  return [...shown, { name: columns.act, isEvident: true, cell: act }];
 }

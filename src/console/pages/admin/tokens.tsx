@@ -92,9 +92,10 @@ function columnsFor(seesAll: boolean, onRevoke: (token: Token) => void): readonl
       ),
     },
     ...(seesAll ? [owner] : []),
-    { name: columns.role, cell: ({ role }) => <span class="whole">{roleTexts.names[role]}</span> },
+    { name: columns.role, isEvident: true, cell: ({ role }) => <span class="whole">{roleTexts.names[role]}</span> },
     {
       name: columns.status,
+      isEvident: true,
       cell: ({ status }) => (
         <span class={`status ${status === "active" ? "active" : "expired"}`}>{texts.status[status]}</span>
       ),
@@ -123,6 +124,7 @@ function columnsFor(seesAll: boolean, onRevoke: (token: Token) => void): readonl
     },
     {
       name: columns.act,
+      isEvident: true,
       cell: (token) =>
         token.status === "active" ? (
           <Button

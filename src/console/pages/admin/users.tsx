@@ -12,7 +12,7 @@ import { Page } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
 import { type Column, Pager, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
-import { Typed } from "../../ui/typed.tsx";
+import { Address, Typed } from "../../ui/typed.tsx";
 import { Loaded, useApi } from "../../use-api.tsx";
 import { Done, useDone } from "./done.tsx";
 import { forRole, ReadOnly, useRole } from "./for-role.tsx";
@@ -137,6 +137,7 @@ function columnsOf(choice: Choice | undefined): readonly Column<UserRecord>[] {
   const { columns } = userListTexts;
   const boxes: Column<UserRecord> = {
     name: columns.select,
+    isEvident: true,
     cell: ({ id, username }) => (
       <label class="check">
         <input
@@ -151,12 +152,12 @@ function columnsOf(choice: Choice | undefined): readonly Column<UserRecord>[] {
   return [
     ...(choice === undefined ? [] : [boxes]),
     { name: columns.user, isHeader: true, cell: ({ id, username }) => <a href={userPage(id)}>{username}</a> },
-    { name: columns.email, cell: ({ email }) => <bdi>{email}</bdi> },
+    { name: columns.status, isEvident: true, cell: ({ status }) => <Status value={status} /> },
+    { name: columns.email, isEvident: true, cell: ({ email }) => <Address text={email} /> },
     {
       name: columns.supervisor,
       cell: ({ supervisor }) => (supervisor === "" ? common.dash : <Typed text={supervisor} />),
     },
-    { name: columns.status, cell: ({ status }) => <Status value={status} /> },
     { name: columns.ends, cell: ({ expire_at }) => <Time at={expire_at} both /> },
   ];
 }

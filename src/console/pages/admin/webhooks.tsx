@@ -128,7 +128,7 @@ const SHOWN: readonly Column<Webhook>[] = [
       </div>
     ),
   },
-  { name: names.status, cell: (webhook) => <State webhook={webhook} /> },
+  { name: names.status, isEvident: true, cell: (webhook) => <State webhook={webhook} /> },
 ];
 
 function State({ webhook }: { readonly webhook: Webhook }) {
@@ -155,6 +155,7 @@ const STYLES = { active: "active", away: "expired", disabled: "disabled" } as co
 function actions({ isOwner, onOpen, onTold }: ListProps): Column<Webhook> {
   return {
     name: names.act,
+    isEvident: true,
     cell: (webhook) => (
       <span class="actions">
         <Button

@@ -108,7 +108,7 @@ const COLUMNS: readonly Column<HostRecord>[] = [
       </div>
     ),
   },
-  { name: texts.columns.state, cell: (host) => <HostStatus host={host} /> },
+  { name: texts.columns.state, isEvident: true, cell: (host) => <HostStatus host={host} /> },
   {
     name: texts.columns.groups,
     cell: ({ groups }) => (groups.length === 0 ? <span class="quiet">{texts.noGroup}</span> : groups.join(", ")),

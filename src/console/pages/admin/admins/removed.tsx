@@ -71,6 +71,7 @@ function columnsFor(onChoose: (person: Removed) => void): readonly Column<Remove
     { name: texts.first, cell: ({ created_at: at }) => <Time at={at} /> },
     {
       name: columns.act,
+      isEvident: true,
       cell: (person) => (
         <Button aria-label={texts.openOf(person.username)} onClick={() => onChoose(person)}>
           {texts.open}

@@ -15,9 +15,13 @@ import { type AuditRecord, linesOf, sentenceOf } from "./sentence.ts";
 const WORDING = { texts: actionTexts, isolated, moment };
 
 const COLUMNS: readonly Column<AuditRecord>[] = [
-  { name: texts.columns.when, cell: ({ created_at }) => <Time at={created_at} both /> },
+  { name: texts.columns.when, isEvident: true, cell: ({ created_at }) => <Time at={created_at} both /> },
   { name: texts.columns.what, isHeader: true, cell: (record) => <Event record={record} /> },
-  { name: texts.columns.from, cell: ({ ip }) => (ip === "" ? common.dash : <bdi class="whole">{ip}</bdi>) },
+  {
+    name: texts.columns.from,
+    isEvident: true,
+    cell: ({ ip }) => (ip === "" ? common.dash : <bdi class="whole">{ip}</bdi>),
+  },
 ];
 
 /** A table of records. */
