@@ -40,6 +40,12 @@ export const list = v.pipe(
   v.transform((value) => value.split(/[\s,]+/).filter((item) => item !== "")),
 );
 
+/** Names of groups, as useradd(8) takes them. */
+export const groupNames = v.pipe(
+  list,
+  v.array(v.pipe(v.string(), v.regex(/^[a-z_][a-z0-9_-]{0,31}$/, "has a name that no group can have"))),
+);
+
 /** Addresses and networks of proxies. */
 export const proxies = v.pipe(
   list,

@@ -14,6 +14,7 @@ import {
   databaseUrl,
   directory,
   duration,
+  groupNames,
   issuer,
   list,
   mailAddress,
@@ -274,12 +275,7 @@ export const VARIABLES = {
   ),
   homeBase: variable("UAM_HOME_BASE", "/home", directory, "directory that holds the home directories"),
   shell: variable("UAM_SHELL", "/bin/bash", absolute, "login shell of accounts"),
-  groups: variable(
-    "UAM_GROUPS",
-    "",
-    v.pipe(list, v.array(v.pipe(v.string(), v.regex(/^[a-z_][a-z0-9_-]{0,31}$/, "has a name that no group can have")))),
-    "extra groups of accounts",
-  ),
+  groups: variable("UAM_GROUPS", "", groupNames, "extra groups of accounts"),
   authorizedKeysFile: variable(
     "UAM_AUTHORIZED_KEYS_FILE",
     "%h/.ssh/authorized_keys",

@@ -192,14 +192,14 @@ describe("sameOrders()", () => {
     expect(sameOrders(undefined, { ...state, records: [] })).toBe(false);
   });
 
-  test.each<Partial<AgentState>>([
-    { status: "locked" },
-    { lease_ms: null },
-    { lease_ends: "sessions" },
-    { end_sessions: "account" },
-    { records: [] },
-    { records: [{ ...record }] },
-    { records: [record, { ...record, uid: 41_002 }] },
+  test.each<[Partial<AgentState>]>([
+    [{ status: "locked" }],
+    [{ lease_ms: null }],
+    [{ lease_ends: "sessions" }],
+    [{ end_sessions: "all" }],
+    [{ records: [] }],
+    [{ records: [{ ...record }] }],
+    [{ records: [record, { ...record, uid: 41_002 }] }],
   ])("is false where the host is to be otherwise: %j", (change) => {
     expect(sameOrders(state, { ...state, ...change })).toBe(false);
   });
