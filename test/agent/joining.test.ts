@@ -103,7 +103,7 @@ describe.if(needs("openssl"))("openSend()", () => {
   beforeAll(() => {
     directory = mkdtempSync(join(tmpdir(), "uam-agent-tls-"));
     const { key, cert } = makeCertificate(directory, "DNS:localhost");
-    server = Bun.serve({ port: 0, tls: { key, cert }, fetch: () => new Response("hello") });
+    server = Bun.serve({ port: 0, idleTimeout: 0, tls: { key, cert }, fetch: () => new Response("hello") });
   });
   afterAll(async () => {
     await server.stop(true);

@@ -12,7 +12,12 @@ const CLICKS = 20;
 
 /** Prints the median and the slowest of each kind of click. */
 export async function benchClicks(browser: Browser, { rows }: BenchOptions): Promise<void> {
-  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(null, { status: 503 }) });
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    idleTimeout: 0,
+    fetch: () => new Response(null, { status: 503 }),
+  });
   const origin = `http://127.0.0.1:${server.port}`;
   const pages = createConsole(await bundleConsole());
   const app = await openFilled(rows, () => createTestApp({ UAM_BASE_URL: origin }, { pages }));

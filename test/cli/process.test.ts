@@ -55,7 +55,7 @@ describeSlow("uam as a process", () => {
   });
 
   test("serve ends where one of its addresses is taken, although it listens on another by then", () => {
-    const taken = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+    const taken = Bun.serve({ port: 0, hostname: "127.0.0.1", idleTimeout: 0, fetch: () => new Response() });
     const listen = {
       UAM_LISTEN: `127.0.0.1:${taken.port}`,
       UAM_METRICS: `unix:${join(directory, "metrics.sock")}`,

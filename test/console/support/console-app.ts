@@ -19,7 +19,12 @@ export async function openConsoleApp(
   variables: Record<string, string> = {},
   host: "127.0.0.1" | "localhost" = "127.0.0.1",
 ): Promise<ConsoleApp> {
-  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(null, { status: 503 }) });
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    idleTimeout: 0,
+    fetch: () => new Response(null, { status: 503 }),
+  });
   const origin = `http://${host}:${server.port}`;
   bundled ??= bundleConsole();
   const pages = createConsole(await bundled);

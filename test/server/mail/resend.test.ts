@@ -15,6 +15,7 @@ let answer: () => Response | Promise<Response> = () => Response.json({ id: "1" }
 const server = Bun.serve({
   port: 0,
   hostname: "127.0.0.1",
+  idleTimeout: 0,
   async fetch(request) {
     const body = request.method === "POST" ? await request.json() : undefined;
     seen.push({ method: request.method, path: new URL(request.url).pathname, headers: request.headers.toJSON(), body });

@@ -231,7 +231,7 @@ describe("a real provider", () => {
   test("ends the session here when its own ends", async () => {
     let current: TestApp | undefined;
     const server = Bun.serve({
-      ...{ port: 0, hostname: "127.0.0.1" },
+      ...{ port: 0, hostname: "127.0.0.1", idleTimeout: 0 },
       fetch: (request) => current?.app.fetch(request, "127.0.0.1") ?? new Response(null, { status: 503 }),
     });
     const real = await startProvider(CALLBACK, `http://127.0.0.1:${server.port}${PATH}`);

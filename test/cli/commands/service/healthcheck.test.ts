@@ -39,7 +39,7 @@ function answer(request: Request): Response {
 
 describe("uam healthcheck", () => {
   test("asks on TCP, on the loopback if the service listens on all addresses", async () => {
-    const server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: answer });
+    const server = Bun.serve({ hostname: "127.0.0.1", port: 0, idleTimeout: 0, fetch: answer });
     for (const host of ["127.0.0.1", "0.0.0.0", "localhost"]) {
       expect(await check({ UAM_LISTEN: `${host}:${server.port}` })).toEqual({ code: 0, stderr: "" });
     }
@@ -63,14 +63,19 @@ describe("uam healthcheck", () => {
     const made = spawnSync("openssl", ["req", "-x509", ...options, "-days", "2", "-keyout", key, "-out", cert]);
     expect(made.status).toBe(0);
     const tls = { key: readFileSync(key), cert: readFileSync(cert) };
-    const server = Bun.serve({ hostname: "127.0.0.1", port: 0, tls, fetch: answer });
+    const server = Bun.serve({ hostname: "127.0.0.1", port: 0, idleTimeout: 0, tls, fetch: answer });
     const variables = { UAM_LISTEN: `127.0.0.1:${server.port}`, UAM_TLS_CERT: cert, UAM_TLS_KEY: key };
     expect(await check(variables)).toEqual({ code: 0, stderr: "" });
     await server.stop(true);
   });
 
   test("a status other than 200 is a failure", async () => {
-    const server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response(null, { status: 503 }) });
+    const server = Bun.serve({
+      hostname: "127.0.0.1",
+      port: 0,
+      idleTimeout: 0,
+      fetch: () => new Response(null, { status: 503 }),
+    });
     expect((await check({ UAM_LISTEN: `127.0.0.1:${server.port}` })).stderr).toEndWith(": status 503.\n");
     await server.stop(true);
   });
