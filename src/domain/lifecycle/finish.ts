@@ -66,8 +66,11 @@ async function goOn(op: ClosingOperation, user: User, noted: Closing): Promise<r
       return stillOwed(op, await removeAccess(op, user, { note: noted.id }));
     }
     case "leave": {
-      op.record({ detail: { done: "the account on the service's own host was removed" } });
-      return stillOwed(op, await finishLeaving(op, user, noted));
+      const closed = await finishLeaving(op, user, noted);
+      // The user has the account again: nothing was removed.
+      if (user.local) op.record({ unneeded: true });
+      else op.record({ detail: { done: "the account on the service's own host was removed" } });
+      return stillOwed(op, closed);
     }
     case "narrow":
       return await finishNarrowing(op, user, noted);

@@ -112,6 +112,17 @@ describe("setUserHosts()", () => {
     expect(await owed()).toEqual([]);
   });
 
+  test("records no removal where the user has the account again, and the note is still there", async () => {
+    const now = app.clock.now();
+    const by = { action: "", actorType: "admin", actor: "root", actorOwner: "" } as const;
+    await app.db.insert(closings).values({ userId: user.id, kind: "leave", ...by, begunAt: now, dueAt: now });
+    await finishClosings(services, "all");
+    expect(host.accounts.get(account)).toMatchObject({ open: true });
+    expect(await owed()).toEqual([]);
+    const repairs = (await app.auditRows("reconcile.repair")).filter(({ subjectId }) => subjectId === user.id);
+    expect(repairs).toEqual([]);
+  });
+
   test("goes on after a crash between storing and removing", async () => {
     // As the crash leaves it: the grants are stored, the note with them, and the host is as it was.
     host.failing.add("removeAccount");
