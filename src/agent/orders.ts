@@ -4,8 +4,7 @@ import { createMutex } from "../host/execute/command.ts";
 import type { HostProblem, HostState } from "../protocol/fleet.ts";
 import type { AccountRef, Host } from "../protocol/host.ts";
 import type { Log } from "../shared/log.ts";
-import { type LockEntry, readLocks, removeLock } from "../shared/system/lock-journal.ts";
-import { hostAccountOf } from "../shared/text/account-name.ts";
+import { type LockEntry, lockedAccounts, readLocks, removeLock } from "../shared/system/lock-journal.ts";
 import { faultPoint } from "../shared/work/fault-point.ts";
 import { applyState } from "./apply.ts";
 import { findingOf, problemList, problemOf } from "./problems.ts";
@@ -180,7 +179,7 @@ class StoredOrders implements Orders {
   }
 
   #locked(): ReadonlySet<string> {
-    return new Set(this.locks().map(({ username }) => hostAccountOf(username)));
+    return lockedAccounts(this.locks());
   }
 
   #withGiven(orders: AgentState): AgentState {

@@ -11,9 +11,8 @@ import { runCommand } from "../host/execute/command.ts";
 import { AGENT_UNIT, LEASE_TIMER } from "../install/settings.ts";
 import type { Host } from "../protocol/host.ts";
 import { silentLog } from "../shared/log.ts";
-import { readLocks } from "../shared/system/lock-journal.ts";
+import { lockedAccounts, readLocks } from "../shared/system/lock-journal.ts";
 import { isSystemdHost } from "../shared/system/systemd.ts";
-import { hostAccountOf } from "../shared/text/account-name.ts";
 import { SECOND, systemClock } from "../shared/time/clock.ts";
 import { formatDuration } from "../shared/time/duration.ts";
 import type { DoctorSettings } from "./doctor.ts";
@@ -127,7 +126,7 @@ async function checkAccounts({ config, fix, openHost }: AgentExamination): Promi
   const state = readState(config.dataDir);
   if (state === undefined) return [area.skipped("The service has not said yet which accounts there should be")];
   const host = await openHost();
-  const locked = new Set(readLocks(config.dataDir, silentLog).map(({ username }) => hostAccountOf(username)));
+  const locked = lockedAccounts(readLocks(config.dataDir, silentLog));
   const about = { status: state.status, locked };
   const accounts = state.records.filter(({ made }) => made).map((record) => accountOf(record, about));
   const drifts = [

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { and, count, eq, gte, like } from "drizzle-orm";
 import type { Account, Drift, DriftKind } from "../../protocol/host.ts";
-import { readLocks } from "../../shared/system/lock-journal.ts";
+import { lockedAccounts, readLocks } from "../../shared/system/lock-journal.ts";
 import { hostAccountOf, withoutPrefix } from "../../shared/text/account-name.ts";
 import { HOUR, SECOND, shift } from "../../shared/time/clock.ts";
 import { faultPoint } from "../../shared/work/fault-point.ts";
@@ -49,10 +49,8 @@ export async function reconcileHost(
     });
     await finishClosings(services, mode === "repair" ? "due" : "all");
   }
-  const locked = lockedAccounts(services, dataDir);
-  const wanted = (await allAccounts(db, clock.now())).map((account) =>
-    locked.has(account.name) ? shut(account) : account,
-  );
+  const locked = lockedNow(services, dataDir);
+  const wanted = (await allAccounts(db, clock.now())).map((account) => obeying(locked, account));
   const found = await host.reconcile(wanted, true);
   const owed = await owedDrifts(services);
   if (mode === "check") {
@@ -86,8 +84,8 @@ async function standing(services: Services, dataDir: string, found: readonly Dri
       const stored = await lockUserIfStored(tx, user.id);
       if (stored?.local !== true) return;
       const account = await accountOf(tx, stored, clock.now());
-      const isLocked = lockedAccounts(services, dataDir).has(name);
-      drifts.push(...ofAccount(name, await host.reconcile([isLocked ? shut(account) : account], true)));
+      const wanted = obeying(lockedNow(services, dataDir), account);
+      drifts.push(...ofAccount(name, await host.reconcile([wanted], true)));
     });
   }
   return drifts;
@@ -118,10 +116,10 @@ async function repair(services: Services, dataDir: string, { name, seen }: Diffe
     if (user?.local !== true) return op.record({ unneeded: true });
     const account = await accountOf(op.tx, user, clock.now());
     // Read again: it may have been locked since.
-    const isLocked = lockedAccounts(services, dataDir).has(name);
+    const wanted = obeying(lockedNow(services, dataDir), account);
     await noteRepair(services, { userId: user.id, kinds: seen.map(({ kind }) => kind) });
     faultPoint("reconcile: difference seen, not repaired");
-    drifts = ofAccount(name, await host.reconcile([isLocked ? shut(account) : account], false));
+    drifts = ofAccount(name, await host.reconcile([wanted], false));
     faultPoint("reconcile: repaired, not recorded");
     await takeRepairNotes(op.tx, user.id);
     const repaired = drifts.filter((drift) => drift.repaired);
@@ -232,12 +230,13 @@ async function owedDrifts({ db }: Services): Promise<readonly Drift[]> {
   });
 }
 
-function lockedAccounts({ log }: Services, dataDir: string): ReadonlySet<string> {
-  return new Set(readLocks(dataDir, log).map((entry) => hostAccountOf(entry.username)));
+function lockedNow({ log }: Services, dataDir: string): ReadonlySet<string> {
+  return lockedAccounts(readLocks(dataDir, log));
 }
 
-function shut(account: Account): Account {
-  return { ...account, open: false, keys: [] };
+/** The account; shut, if it is locked. */
+function obeying(locked: ReadonlySet<string>, account: Account): Account {
+  return locked.has(account.name) ? { ...account, open: false, keys: [] } : account;
 }
 
 function unrecorded(locked: ReadonlySet<string>): readonly Drift[] {

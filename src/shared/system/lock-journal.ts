@@ -6,6 +6,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Log } from "../log.ts";
+import { hostAccountOf } from "../text/account-name.ts";
 import { removeDurably, writeDurably } from "./durable-file.ts";
 import { readPlainFile } from "./plain-file.ts";
 
@@ -42,6 +43,11 @@ export function readLocks(dataDir: string, log: Log): readonly LockEntry[] {
     }
   });
   return entries.sort((a, b) => a.at.getTime() - b.at.getTime());
+}
+
+/** The names of the accounts that the entries keep shut. */
+export function lockedAccounts(entries: readonly Pick<LockEntry, "username">[]): ReadonlySet<string> {
+  return new Set(entries.map(({ username }) => hostAccountOf(username)));
 }
 
 /** Removes an entry that has been recorded; does nothing if it is gone. */

@@ -7,8 +7,7 @@ import { readStatus } from "../../../agent/status.ts";
 import { readState } from "../../../agent/store.ts";
 import { LEASE_FILES } from "../../../install/lease-files.ts";
 import { silentLog } from "../../../shared/log.ts";
-import { readLocks } from "../../../shared/system/lock-journal.ts";
-import { hostAccountOf } from "../../../shared/text/account-name.ts";
+import { lockedAccounts, readLocks } from "../../../shared/system/lock-journal.ts";
 import { SECOND, shift, systemClock } from "../../../shared/time/clock.ts";
 import { formatDuration } from "../../../shared/time/duration.ts";
 import { formatTimestamp } from "../../../shared/time/timestamp.ts";
@@ -22,7 +21,7 @@ export async function showAgent(environment: CliEnvironment, json: boolean): Pro
   const status = readStatus(LEASE_FILES.directory);
   const state = readState(AGENT_DIRECTORY);
   const locks = [AGENT_DIRECTORY, LEASE_FILES.directory].flatMap((place) => readLocks(place, silentLog));
-  const locked = new Set(locks.map(({ username }) => hostAccountOf(username)));
+  const locked = lockedAccounts(locks);
   const accounts = state?.records.map((record) => accountOf(record, { status: state.status, locked })) ?? [];
   const open = isLinked(LEASE_FILES);
   const facts = {
