@@ -22,6 +22,7 @@ const COPIED = [
   "package.json",
   "tsconfig.json",
   "bunfig.toml",
+  "redocly.yaml",
   "README.md",
   "CHANGELOG.md",
   "CONTRIBUTING.md",
