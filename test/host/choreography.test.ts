@@ -2,7 +2,7 @@
 
 import { beforeEach, describe, expect, test } from "bun:test";
 import { accountsIn } from "../../src/host/account.ts";
-import { shutAccount } from "../../src/host/closing.ts";
+import { shutAccount, takeKey } from "../../src/host/closing.ts";
 import { createDryRunExecutor } from "../../src/host/execute/dry-run.ts";
 import type { Executor } from "../../src/host/execute/executor.ts";
 import type { HostContext } from "../../src/host/host-context.ts";
@@ -11,23 +11,26 @@ import { reconcileAccounts } from "../../src/host/reconcile.ts";
 import { UamError } from "../../src/shared/errors.ts";
 import { fileOf, recordingLog, testAccount, testSettings } from "../support/host-account.ts";
 
-const settings = testSettings({ mode: "direct" });
+const SETTINGS = testSettings({ mode: "direct" });
 const account = testAccount();
 const OPEN_DAY = expiryDay(account.expireAt);
 
-let machine: { expires: number; isMember: boolean; isHomeShut: boolean; file: string; home: string };
+let machine: { expires: number; isMember: boolean; isHomeShut: boolean; file: string; home: string; hasHome: boolean };
 /** What was changed, by the program or the kind of the change. */
 let changes: string[];
 /** The changes that fail. */
 let failing: Set<string>;
+/** Whether each session can be told from those of other keys. */
+let isProven: boolean;
 
 beforeEach(() => {
   machine = {
     ...{ expires: OPEN_DAY, isMember: true, isHomeShut: false, file: fileOf(account) },
-    home: `/home/${account.name}`,
+    ...{ home: `/home/${account.name}`, hasHome: true },
   };
   changes = [];
   failing = new Set();
+  isProven = true;
 });
 
 function apply(change: Change): void {
@@ -45,7 +48,7 @@ function nameOf(change: Change): string {
   return change.argv.includes("-e") ? "expiry" : change.argv.includes("-G") ? "group" : "marker group";
 }
 
-function context(): HostContext {
+function context(settings = SETTINGS): HostContext {
   const { log } = recordingLog();
   const dry = createDryRunExecutor(settings, log);
   const { name, uid } = account;
@@ -58,11 +61,14 @@ function context(): HostContext {
   const executor: Executor = {
     ...dry,
     apply: async (change) => apply(change),
-    endUnproven: async () => true,
+    endUnproven: async (_, fingerprint) => {
+      changes.push(`end sessions that ${fingerprint} may have opened`);
+      return isProven;
+    },
     view: {
       ...dry.view,
       accounts: table,
-      exists: () => true,
+      exists: () => machine.hasHome,
       isHomeShut: () => machine.isHomeShut,
       keyFileDifference: async (_, text) => (machine.file === text ? undefined : "its text is another"),
       keyFileText: async () => ({ text: machine.file }),
@@ -124,6 +130,65 @@ describe("reconciling a shut account", () => {
     expect(changes[0]).toBe("expiry");
     expect(changes.indexOf("shut-home")).toBeLessThan(changes.indexOf("write-keys"));
     expect(await check(false)).toEqual([]);
+  });
+
+  test("looks for no key file where the home is gone, as in the middle of a removal", async () => {
+    Object.assign(machine, { expires: SHUT_DAY, isHomeShut: true, hasHome: false });
+    expect(await check(false)).toEqual([]);
+    machine.hasHome = true;
+    expect(await check(false)).toMatchObject([{ kind: "key_file" }]);
+  });
+});
+
+describe("takeKey()", () => {
+  const [key] = account.keys;
+  const fingerprint = key?.fingerprint ?? "";
+  const left = { ...account, keys: [] };
+  const without = fileOf(left);
+  const ending = `end sessions that ${fingerprint} may have opened`;
+  const take = (settings = SETTINGS) => takeKey(context(settings), left, fingerprint);
+
+  test("rewrites the file first, and again only where a process that was ended changed it", async () => {
+    expect(await take()).toEqual({ rewritten: true, owed: [] });
+    expect(machine.file).toBe(without);
+    expect(changes[0]).toBe("write-keys");
+    expect(changes.filter((change) => change === "write-keys")).toHaveLength(1);
+    expect(changes.filter((change) => change === ending)).toHaveLength(2);
+    expect(changes).not.toContain("end-processes");
+  });
+
+  test("ends everything where it cannot be told whose a session is, or where that is wanted", async () => {
+    isProven = false;
+    expect(await take()).toEqual({ rewritten: true, owed: [] });
+    expect(changes.filter((change) => change === "end-processes").length).toBeGreaterThan(0);
+    changes = [];
+    expect(await take({ ...SETTINGS, revokeEnds: "account" })).toEqual({ rewritten: true, owed: [] });
+    expect(changes).toContain("end-processes");
+    expect(changes).not.toContain(ending);
+  });
+
+  test("ends nothing where that is wanted", async () => {
+    expect(await take({ ...SETTINGS, revokeEnds: "none" })).toEqual({ rewritten: true, owed: [] });
+    expect(changes).toEqual(["write-keys"]);
+  });
+
+  test("says why the key is still in the file, and ends nothing", async () => {
+    failing.add("write-keys");
+    expect(await take()).toEqual({ rewritten: false, problem: "The host refused: write-keys" });
+    expect(changes).toEqual(["write-keys"]);
+  });
+
+  test("owes what does not end", async () => {
+    isProven = false;
+    failing.add("end-processes");
+    expect(await take()).toEqual({ rewritten: true, owed: ["The host refused: end-processes"] });
+  });
+
+  test("touches nothing in a home that is not the account's own", async () => {
+    machine.home = "/srv/elsewhere";
+    const problem = `The home directory of ${account.name} is /srv/elsewhere: it is left alone`;
+    expect(await take()).toEqual({ rewritten: false, problem });
+    expect(changes).toEqual([]);
   });
 });
 
