@@ -148,6 +148,18 @@ describe("uploadKey() of a key that sshd refuses", () => {
   });
 });
 
+describe("listKeys()", () => {
+  test("is empty for a user without keys, and not found for one that there is not", async () => {
+    const admin = await app.admin();
+    expect((await admin.call("GET", `/users/${id}/keys`)).body.data).toEqual({ items: [] });
+    const key = (await upload()).body.data;
+    expect((await admin.call("GET", `/users/${id}/keys`)).body.data).toEqual({ items: [key] });
+    expect((await admin.call("DELETE", `/users/${id}`)).status).toBe(200);
+    expect((await admin.call("GET", `/users/${id}/keys`)).status).toBe(404);
+    expect((await me.call("GET", "/me/keys")).status).toBe(404);
+  });
+});
+
 describe("renameKey()", () => {
   test("changes the name and does not touch the host", async () => {
     const key = await upload();
