@@ -3,6 +3,7 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { HANG } from "../../support/hang.ts";
 import type { Lane } from "./lane.ts";
 import type { Random } from "./random.ts";
 import { COMMANDS, TROUBLES } from "./shims.ts";
@@ -83,7 +84,7 @@ export async function inject(lane: Lane, expression: string): Promise<Armed> {
 }
 
 async function traced(pid: number, strace: ChildProcess, why: () => string): Promise<void> {
-  for (let attempt = 0; attempt < 200 && strace.exitCode === null; attempt++) {
+  for (const end = performance.now() + HANG; performance.now() < end && strace.exitCode === null; ) {
     if (!/^TracerPid:\t0$/m.test(statusOf(pid))) return;
     await Bun.sleep(10);
   }

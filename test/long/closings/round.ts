@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { processesOf, readProcesses } from "../../../src/host/processes/processes.ts";
 import { mountsWithin, readMounts } from "../../../src/host/safe-open.ts";
+import { HANG } from "../../support/hang.ts";
 import { type Answer, CLOSINGS, type Closing, type Subject } from "./closings.ts";
 import { type Armed, armFailure } from "./failures.ts";
 import type { Lane } from "./lane.ts";
@@ -156,12 +157,11 @@ async function tryToMakeSubject(lane: Lane, random: Random, count: 1 | 2): Promi
 /** With nothing in the way any more, what is owed is done, and nothing is left of what was to go. */
 async function settled(lane: Lane, subject: Subject, { leaves }: Closing, faults: string[]): Promise<void> {
   let left = "";
-  for (let attempt = 0; attempt < 3; attempt++) {
+  for (const end = performance.now() + HANG; ; await Bun.sleep(300)) {
     const { output } = await lane.command(["reconcile"]);
     const owed = await lane.sql(`select kind, problem from closings where user_id = ${subject.userId}`);
     left = owed.length === 0 ? "" : `${JSON.stringify(owed)} ${output}`;
-    if (left === "") break;
-    await Bun.sleep(300);
+    if (left === "" || performance.now() > end) break;
   }
   if (left !== "") faults.push(`something is still owed with nothing in the way: ${left}`);
   let [row] = await lane.sql(`select status from users where id = ${subject.userId}`);
