@@ -185,7 +185,7 @@ describeOnHost("access in direct mode", () => {
       // sshd has accepted the key and waits for the signature, for which the client waits for a passphrase.
       expect(run("ssh-keygen", "-q", "-p", "-P", "", "-N", "passphrase", "-f", path).status).toBe(0);
       const askpass = join(base, "askpass");
-      writeFileSync(askpass, "#!/bin/sh\nexec sleep 10\n", { mode: 0o755 });
+      writeFileSync(askpass, "#!/bin/sh\nexec sleep 100\n", { mode: 0o755 });
       const port = /^Port (\d+)$/m.exec(readFileSync(sshd.config, "utf8"))?.[1] ?? "";
       const options = ["StrictHostKeyChecking=no", "UserKnownHostsFile=/dev/null", "IdentitiesOnly=yes"];
       const args = ["-F", "none", ...options.flatMap((option) => ["-o", option]), "-i", path, "-p", port];

@@ -119,7 +119,7 @@ describeOnHost("SSH sessions in direct mode", () => {
       expect(run("ssh-keygen", "-q", "-p", "-P", "", "-N", "passphrase", "-f", `${path}.copy`).status).toBe(0);
       run("cp", `${keys?.[0]?.path}.pub`, `${path}.copy.pub`);
       const askpass = join(base, "askpass");
-      writeFileSync(askpass, "#!/bin/sh\nexec sleep 10\n", { mode: 0o755 });
+      writeFileSync(askpass, "#!/bin/sh\nexec sleep 100\n", { mode: 0o755 });
       const port = /^Port (\d+)$/m.exec(readFileSync(sshd.config, "utf8"))?.[1] ?? "";
       const options = ["StrictHostKeyChecking=no", "UserKnownHostsFile=/dev/null", "IdentitiesOnly=yes"];
       const args = ["-F", "none", ...options.flatMap((option) => ["-o", option]), "-i", `${path}.copy`, "-p", port];
