@@ -98,6 +98,7 @@ export const approvals = {
     description:
       "Approving creates the user, or extends the user who asks for more time; if that fails the application stays pending. The applicant gets the outcome by e-mail.",
     who: reviewers,
+    records: "approval.review",
     params: IdParams,
     body: ApplicationReview,
     answer: ApplicationRecord,
@@ -109,6 +110,7 @@ export const approvals = {
     description:
       "Administrators review it as they do applications; the outcome comes by e-mail. Accounts that are active may ask, and expired ones until they are deleted. The reason is kept as `purpose`; `reason` is the reviewer's.",
     who: externalUsers,
+    records: "extension.request",
     body: ExtensionRequest,
     status: 201,
     answer: ApplicationRecord,

@@ -168,6 +168,7 @@ export const auth = {
     description:
       "An administrator who has a passkey or an authenticator app sends one of them beside the password: `passkey`, an answer to what `POST /auth/admin/second` gave, or `code`. Without, the answer to a right password is 401 with `Uam-Error: login.second_factor`. Replaces the session of the request, if any. Repeated failures lock the login for a while. Where that is 429 `service.busy`, because strangers ask for too much at once, a solved captcha (`captcha_id`, `captcha_code`) finds a place that is kept from them.",
     who: anyoneWithin("login"),
+    isLogin: true,
     body: AdminLogin,
     answer: PrincipalRecord,
     success: COOKIE_SET,
@@ -179,6 +180,7 @@ export const auth = {
     description:
       "For a caller with the right password; a wrong one counts as a failed login. Nothing is opened: the login itself is sent again, with a passkey or a code.",
     who: anyoneWithin("login"),
+    isLogin: true,
     body: AdminPassword,
     answer: SecondStep,
     refusals: { 401: true, 409: NO_PASSKEYS_HERE },
@@ -188,6 +190,7 @@ export const auth = {
     summary: "Log in as an external user with a one-time code",
     description: "Replaces the session of the request, if any. The code is valid once.",
     who: anyoneWithin("login"),
+    isLogin: true,
     body: OtpLogin,
     answer: PrincipalRecord,
     success: COOKIE_SET,
@@ -206,6 +209,7 @@ export const auth = {
     summary: "End the session",
     description: "The session ends in the database, and the cookie is cleared.",
     who: ownLogin,
+    onlyTakesAway: true,
     answer: statusOf("logged_out"),
     success: COOKIE_SET,
   },

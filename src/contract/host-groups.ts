@@ -135,6 +135,7 @@ export const hostGroups = {
     summary: "Make a group of hosts",
     description: "No user has it yet, so that no account changes.",
     who: owners,
+    records: "host_group.create",
     body: NewHostGroup,
     status: 201,
     answer: HostGroupRecord,
@@ -146,6 +147,7 @@ export const hostGroups = {
     description:
       "Only the fields that are sent change; `hosts` are all that it has from then on; `add` and `remove` change some, and do not undo what another request changes at the same time. Its users get an account on each host that joins, and lose the one, with its home, on each that leaves and that they have by nothing else. Ask for a preview first.",
     who: owners,
+    records: "host_group.update",
     params: IdParams,
     query: PreviewQuery,
     body: HostGroupChanges,
@@ -181,6 +183,7 @@ export const hostGroups = {
     description:
       "The user gets an account on each host that is new. Where one goes, the account there is removed with its home. The service waits a moment for that: `taken` says how many hosts have done so, and from when on it is certainly true on all.",
     who: operators,
+    records: "user.grant",
     params: IdParams,
     query: PreviewQuery,
     body: UserHostChanges,

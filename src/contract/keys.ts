@@ -95,6 +95,7 @@ export const keys = {
     summary: "Upload a public key",
     description: "When this returns, the authorized-keys file on the host holds the key. Only active users may upload.",
     who: externalUsers,
+    records: "key.create",
     body: NewKey,
     status: 201,
     answer: KeyRecord,
@@ -110,6 +111,7 @@ export const keys = {
     description:
       "Only the fields that are sent change; at least one must be. An empty list of networks stands for the account's own. When this returns, the authorized-keys file on the host refuses the key from outside its networks, and SSH sessions from outside have ended. The name alone never reaches the host.",
     who: externalUsers,
+    records: "key.rename",
     params: IdParams,
     body: KeyChanges,
     answer: KeyRecord,
@@ -126,6 +128,7 @@ export const keys = {
     description:
       "When this returns, the authorized-keys file on the host no longer holds the key, and the sessions it opened have ended.",
     who: externalUsers,
+    onlyTakesAway: true,
     params: IdParams,
     answer: RevokedKey,
     refusals: {

@@ -87,6 +87,7 @@ export const me = {
     description:
       "As when an administrator disables it: no key opens it, and its processes end. All your sessions with this service end as well, this one included. The administrators are mailed, and only they can enable it again. Expired accounts stay expired, and will be disabled when they are extended.",
     who: externalUsers,
+    onlyTakesAway: true,
     answer: Locked,
     success: COOKIE_SET,
     refusals: {

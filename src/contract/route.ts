@@ -3,6 +3,7 @@
  */
 
 import type * as v from "valibot";
+import type { AuditAction } from "../shared/product/audit-actions.ts";
 import type { LeastRole } from "../shared/product/roles.ts";
 
 /** A schema of an object, such as a query's. */
@@ -70,6 +71,14 @@ export interface Route {
   readonly refusals?: Refusals;
   /** The status of the operation's failures that are not in `refusals`; the law has one status for all of them. */
   readonly otherwise?: 400 | 404 | 500;
+  /** The operation's action, for a session's request that is refused for its content before the operation begins. */
+  readonly records?: AuditAction;
+  /** It takes back what was given before: external users may do it however much they have changed. */
+  readonly onlyTakesAway?: true;
+  /** Its refusals are for tools that watch for guessing, such as fail2ban. */
+  readonly isLogin?: true;
+  /** Caches may keep the answer, which names nobody. */
+  readonly isCacheable?: true;
 }
 
 /** Routes by method and path, such as "GET /users/:id". */

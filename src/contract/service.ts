@@ -60,6 +60,7 @@ export const service = {
     summary: "Whether the process is running",
     description: "For liveness checks: always 200, with or without the database.",
     who: anyone,
+    isCacheable: true,
     answer: Health,
   },
   "GET /readyz": {
@@ -82,6 +83,7 @@ export const service = {
     summary: "This document",
     description: "The one success that is not wrapped in `data`.",
     who: anyone,
+    isCacheable: true,
     answer: Document,
     isBare: true,
     success: { description: "Done" },

@@ -51,6 +51,7 @@ export const settings = {
     description:
       "Holds from the next use on: users who have an expiry already keep it. A shorter recycle period or audit retention takes effect 24 hours later, and the administrators are mailed at once: until then `value` is in force, and `pending` says what follows. Then older users and records are deleted for good. The retention has a minimum that only the host's configuration can lower.",
     who: owners,
+    records: "settings.update",
     query: PreviewQuery,
     body: SettingChange,
     answer: previewed(SettingPreview, SettingRecord),

@@ -72,6 +72,7 @@ export const tokens = {
     summary: "Make a token for a machine",
     description: `It acts for who makes it, who is mailed that there is one. ${CONFIRMED} A token may make others of at most its role, for its owner and from its networks, without that; they end when it does, at the latest.`,
     who: admins,
+    records: "token.create",
     body: NewToken,
     status: 201,
     answer: MadeToken,

@@ -48,6 +48,7 @@ export const totp = {
     summary: "Get a secret for an authenticator app",
     description: `${CONFIRMED} Nothing is stored until a code confirms it.`,
     who: adminsSettingUp,
+    records: "auth.totp_add",
     body: Confirmation,
     answer: NewAppSecret,
     refusals: { ...CONFIRMING, 409: SET_UP },
@@ -58,6 +59,7 @@ export const totp = {
     description:
       "The first code that it shows confirms the secret. Its owner is mailed. From then on a password alone no longer logs in.",
     who: adminsSettingUp,
+    records: "auth.totp_add",
     body: NewApp,
     status: 201,
     answer: AppRecord,
@@ -68,6 +70,7 @@ export const totp = {
     summary: "Remove one's own authenticator app",
     description: `Its codes log in no more; sessions stay open. Its owner is mailed. ${CONFIRMED}`,
     who: adminsSettingUp,
+    records: "auth.totp_remove",
     body: Confirmation,
     bodyAs: "optional",
     answer: statusOf("removed"),

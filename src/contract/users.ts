@@ -113,6 +113,7 @@ export const users = {
     summary: "Create an external user and the host account",
     description: "A username that is taken, or an account of that name on the host, is a conflict.",
     who: operators,
+    records: "user.create",
     body: NewUser,
     status: 201,
     answer: CreatedUser,
@@ -138,6 +139,7 @@ export const users = {
     description:
       "Only the fields that are sent change; an empty text clears supervisor or purpose, an empty list lifts the restriction to networks. Another address ends the user's sessions with this service. When this returns, the authorized-keys file on the host refuses the keys from outside the networks, and SSH sessions from outside have ended. Keys with networks of their own keep what both have in common.",
     who: operators,
+    records: "user.update",
     params: IdParams,
     body: UserChanges,
     answer: UserRecord,
@@ -178,6 +180,7 @@ export const users = {
     description:
       "An expired user returns while the recycle period lasts. A request without a body asks for the default.",
     who: operators,
+    records: "user.extend",
     params: IdParams,
     query: PreviewQuery,
     body: Extension,

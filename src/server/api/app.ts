@@ -38,7 +38,6 @@ import type { Phase, Web, WebOptions } from "./web.ts";
 
 export const API_ROOT = "/api/v1";
 
-const EXPORT = `${API_ROOT}/audit/export`;
 const ROUTES = routesBelow(API_ROOT, CONTRACT);
 const INDEX = indexRoutes(ROUTES);
 
@@ -108,7 +107,8 @@ export function createApp(services: Services, options: WebOptions): App {
       const request = withUrl(received, withoutEmptyParameters(routableUrl(received.url)));
       const address = clientAddress(peer, request.headers.get("x-forwarded-for"), trusted);
       const route = INDEX.patternOf(pathOf(request));
-      const { id } = noteRequest(request, { address, route, target: targetOf(received.url), hold });
+      const entry = INDEX.find(request.method, route)?.contract;
+      const { id } = noteRequest(request, { address, route, entry, target: targetOf(received.url), hold });
       return await services.log.within({ requestId: id }, () => answer(web, router, request));
     },
   };
@@ -168,7 +168,7 @@ async function respond(web: Web, router: Router, request: Request): Promise<Resp
     const page = answerPage(web, request);
     if (page !== undefined) return page;
     const response = await router.handle(request);
-    return request.method === "HEAD" && response.ok && isExport(request) ? withoutLength(response) : response;
+    return request.method === "HEAD" && response.ok && isFile(request) ? withoutLength(response) : response;
   } catch (error) {
     noteFault(web, request, error);
     return errorResponse(error);
@@ -190,8 +190,9 @@ function noteFault({ services }: Web, request: Request, thrown: unknown): void {
   services.log.error("a request failed", { requestId: id, method: request.method, route, error: thrown });
 }
 
-function isExport(request: Request): boolean {
-  return trimPath(pathOf(request)) === EXPORT;
+/** Whether the success is content of its own, which is written while it is read. */
+function isFile(request: Request): boolean {
+  return infoOf(request).entry?.success?.content !== undefined;
 }
 
 /** The path after the API's root, whatever a proxy has put before it. */

@@ -20,17 +20,17 @@ export interface Admitted {
 
 /** Lets in only whoever the contract lets call the route. Throws `unauthorized`, `forbidden`, `limited`. */
 export async function admit(web: Web, request: Request): Promise<Admitted> {
-  const { who } = contractOf(web, request);
+  const { who } = contractOf(request);
   if (who.permission === "agent") {
     return { agent: await requireAgent(web, request), context: contextOf(web.services, request) };
   }
   if (who.permission === "public") {
     if (who.limit !== undefined) countRequest(web, request, who.limit);
-    checkQuery(web, request);
+    checkQuery(request);
     return { context: contextOf(web.services, request) };
   }
   const session = await authorize(web, request, who);
-  checkQuery(web, request);
+  checkQuery(request);
   return { session, context: contextOf(web.services, request, session.principal) };
 }
 
@@ -39,7 +39,7 @@ export async function admit(web: Web, request: Request): Promise<Admitted> {
  * sends anywhere without asking. It parses before any other hook runs, so that permission is asked for, and the limit counted, here too.
  */
 export async function parseBody(web: Web, request: Request): Promise<object> {
-  const { who, body: schema, bodyAs } = contractOf(web, request);
+  const { who, body: schema, bodyAs } = contractOf(request);
   if (who.permission === "agent") return await readAgentBody(web, request);
   if (who.permission !== "public") await authorize(web, request, who);
   else if (who.limit !== undefined) countRequest(web, request, who.limit);
@@ -52,9 +52,9 @@ export async function parseBody(web: Web, request: Request): Promise<object> {
 }
 
 /** Throws `invalid` for a name that looks like a known one, and where somebody takes for a preview what would be the thing itself. */
-function checkQuery(web: Web, request: Request): void {
+function checkQuery(request: Request): void {
   if (!request.url.includes("?")) return;
-  const { query } = contractOf(web, request);
+  const { query } = contractOf(request);
   const { searchParams } = new URL(request.url);
   if (query !== undefined) refuseMisspelled(query, Object.fromEntries(searchParams), "parameter");
   const hasPreview = query !== undefined && "preview" in query.entries;
@@ -71,8 +71,8 @@ function countRequest(web: Web, request: Request, kind: AnonymousLimit): void {
   web.limits.take(kind, infoOf(request).address);
 }
 
-function contractOf(web: Web, request: Request): Route {
-  const route = web.routes().find(request.method, infoOf(request).route);
-  if (route === undefined) throw new Error(`${request.method} ${infoOf(request).route} is not in the contract`);
-  return route.contract;
+function contractOf(request: Request): Route {
+  const { entry, route } = infoOf(request);
+  if (entry === undefined) throw new Error(`${request.method} ${route} is not in the contract`);
+  return entry;
 }

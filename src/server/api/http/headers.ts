@@ -26,8 +26,9 @@ export function checkOrigin(options: WebOptions, request: Request): void {
 export function completeHeaders(options: WebOptions, request: Request, { headers }: Response): void {
   // A page of the console comes with its own policy, and it and its files with how long they may be kept.
   for (const [name, value] of HARDENING) if (!headers.has(name)) headers.set(name, value);
-  headers.set("x-request-id", infoOf(request).id);
-  if (!isCacheable(request) && !headers.has("cache-control")) headers.set("cache-control", "no-store");
+  const { id, entry } = infoOf(request);
+  headers.set("x-request-id", id);
+  if (entry?.isCacheable !== true && !headers.has("cache-control")) headers.set("cache-control", "no-store");
   if (options.baseUrl.startsWith("https:"))
     headers.set("strict-transport-security", "max-age=31536000; includeSubDomains");
   const origin = request.headers.get("origin");
@@ -52,9 +53,3 @@ const HARDENING: readonly [string, string][] = [
   ["cross-origin-resource-policy", "same-origin"],
   ["cross-origin-opener-policy", "same-origin"],
 ];
-
-function isCacheable(request: Request): boolean {
-  return CACHEABLE.test(infoOf(request).route);
-}
-
-const CACHEABLE = /\/(healthz|openapi\.json)$/;

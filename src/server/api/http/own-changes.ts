@@ -6,19 +6,10 @@ import { type ChangeLimit, createChangeLimit } from "./change-limit.ts";
 /** Changes in a minute; all refusals beyond them make one record for the minute. */
 export const MOST_OWN_CHANGES = 60;
 
-/** Each takes something away that was given before, so there are no more of them than of what gives. Whatever else comes is limited. */
-const TAKES_AWAY: ReadonlySet<string> = new Set([
-  "DELETE /api/v1/me/keys/:id",
-  "POST /api/v1/me/lock",
-  "POST /api/v1/auth/logout",
-]);
-
-/** Whether a change by that route, as registered, is never refused for how many there were. */
-export function onlyTakesAway(method: string, route: string): boolean {
-  return TAKES_AWAY.has(`${method} ${route}`);
-}
-
-/** Counts what external users have changed. */
+/**
+ * Counts what external users have changed. Routes that only take away are not counted: each takes something that was given before, so there
+ * are no more of them than of what gives.
+ */
 export function createOwnChanges(services: Pick<Services, "clock" | "log">, most = MOST_OWN_CHANGES): ChangeLimit {
   return createChangeLimit(services, {
     ...{ most, per: "principal", reason: "rate.changes" },

@@ -9,36 +9,7 @@ import type { Context, Services } from "../../../domain/operation/context.ts";
 import type { AuditEntry } from "../../../domain/operation/entry.ts";
 import { UamError } from "../../../shared/errors.ts";
 import type { AuditAction } from "../../../shared/product/audit-actions.ts";
-import { contextOf, isPreview, sessionOf } from "./request.ts";
-
-/** The routes that take a body from a session and change something, and what their operations record. */
-const ACTIONS: readonly (readonly [method: string, path: RegExp, action: AuditAction])[] = [
-  ["POST", /\/users$/, "user.create"],
-  ["PATCH", /\/users\/(\d+)$/, "user.update"],
-  ["POST", /\/users\/(\d+)\/extend$/, "user.extend"],
-  ["POST", /\/me\/keys$/, "key.create"],
-  ["PATCH", /\/me\/keys\/(\d+)$/, "key.rename"],
-  ["POST", /\/me\/extension$/, "extension.request"],
-  ["POST", /\/approvals\/(\d+)\/review$/, "approval.review"],
-  ["PUT", /\/settings$/, "settings.update"],
-  ["POST", /\/admins$/, "admin.create"],
-  ["PATCH", /\/admins\/(\d+)$/, "admin.update"],
-  ["POST", /\/hosts\/tokens$/, "host_token.create"],
-  ["POST", /\/tokens$/, "token.create"],
-  ["POST", /\/auth\/admin\/password$/, "auth.admin_password"],
-  ["POST", /\/auth\/passkeys(?:\/begin)?$/, "auth.passkey_add"],
-  ["PATCH", /\/auth\/passkeys\/(\d+)$/, "auth.passkey_rename"],
-  ["DELETE", /\/auth\/passkeys\/(\d+)$/, "auth.passkey_remove"],
-  ["POST", /\/auth\/totp(?:\/begin)?$/, "auth.totp_add"],
-  ["DELETE", /\/auth\/totp$/, "auth.totp_remove"],
-  ["DELETE", /\/removed-admins\/\d+$/, "admin.readmit"],
-  ["PUT", /\/users\/(\d+)\/hosts$/, "user.grant"],
-  ["POST", /\/webhooks$/, "webhook.create"],
-  ["PATCH", /\/webhooks\/(\d+)$/, "webhook.update"],
-  ["PATCH", /\/hosts\/(\d+)$/, "host.update"],
-  ["POST", /\/host-groups$/, "host_group.create"],
-  ["PATCH", /\/host-groups\/(\d+)$/, "host_group.update"],
-];
+import { contextOf, infoOf, isPreview, sessionOf } from "./request.ts";
 
 const accepted = new WeakSet<Request>();
 
@@ -54,15 +25,14 @@ export function acceptContent(request: Request): void {
  */
 export async function recordRefusal(services: Services, request: Request, response: Response): Promise<void> {
   if (response.status !== 400 || accepted.has(request)) return;
+  const { entry: { records: action } = {}, route } = infoOf(request);
+  const session = action === undefined ? undefined : await sessionOf(request);
+  if (action === undefined || session === undefined) return;
   const { pathname, searchParams } = new URL(request.url);
-  if (isPreview({ preview: searchParams.get("preview") ?? undefined })) return;
-  const path = pathname.replace(/\/$/, "");
-  const route = ACTIONS.find(([method, pattern]) => method === request.method && pattern.test(path));
-  const session = route === undefined ? undefined : await sessionOf(request);
-  if (route === undefined || session === undefined) return;
-  const [, pattern, action] = route;
+  const id = idIn(pathname, route);
+  if (id === "invalid" || isPreview({ preview: searchParams.get("preview") ?? undefined })) return;
   const context = contextOf(services, request, session.principal);
-  const entry = await entryOf(context, { action, id: pattern.exec(path)?.[1], principal: session.principal });
+  const entry = await entryOf(context, { action, id, principal: session.principal });
   const { error } = (await response.clone().json()) as { readonly error: string };
   const refusal = new UamError("invalid", error);
   await audited(context, entry, async () => {
@@ -70,6 +40,14 @@ export async function recordRefusal(services: Services, request: Request, respon
   }).catch((thrown: unknown) => {
     if (thrown !== refusal) throw thrown;
   });
+}
+
+/** The digits that stand for `:id` in the path of a request; undefined where its route has no id. */
+function idIn(path: string, route: string): string | "invalid" | undefined {
+  const at = route.split("/").indexOf(":id");
+  if (at < 0) return undefined;
+  const given = path.split("/")[at] ?? "";
+  return /^\d+$/.test(given) ? given : "invalid";
 }
 
 interface Refused {
@@ -82,6 +60,8 @@ interface Refused {
 async function entryOf({ autocommit }: Context, { action, id, principal }: Refused): Promise<AuditEntry> {
   // One too large for the database becomes 0, which nothing has.
   const number = Number.isSafeInteger(Number(id)) ? Number(id) : 0;
+  // As in the operation's own records: the number of a removed person is not an administrator's.
+  if (action === "admin.readmit") return { action };
   if (action === "approval.review") return { action, detail: { application: number } };
   if (action === "auth.passkey_rename" || action === "auth.passkey_remove")
     return { action, detail: { username: principal.username, passkey: number } };

@@ -5,9 +5,6 @@ import type { Reason } from "../../../shared/product/reasons.ts";
 import { bearerOf, infoOf, shownBearerOf } from "./request.ts";
 import { isSafe } from "./routing.ts";
 
-/** Doors: their refusals are for tools that watch for guessing, such as fail2ban. */
-const LOGINS = /\/auth\/(?:admin\/(?:login|second)|otp\/login|passkey\/login)$/;
-
 /** What was wrong, or that too much was: whoever is logged in already is asked for it by other routes, too. */
 const WRONG: ReadonlySet<string> = new Set<Reason>([
   ...(["login.wrong", "login.code_wrong", "login.passkey_wrong", "login.locked"] as const),
@@ -29,11 +26,11 @@ interface Outcome {
  * only reads. The route as registered stands for the path, which may hold anything.
  */
 export function logRequest(log: Log, request: Request, { status, reason, milliseconds }: Outcome): void {
-  const { id, address, route } = infoOf(request);
+  const { id, address, route, entry } = infoOf(request);
   const { method } = request;
   const rounded = Math.round(milliseconds * 10) / 10;
   const fields = { requestId: id, method, route, status, address, milliseconds: rounded };
-  const isDoor = method === "POST" && LOGINS.test(route) && (status === 401 || status === 429);
+  const isDoor = entry?.isLogin === true && (status === 401 || status === 429);
   if ((isDoor && !RIGHT.has(reason ?? "")) || WRONG.has(reason ?? "")) {
     log.warn("a login failed", fields);
   } else if (bearerOf(request) !== undefined && (status === 401 || status === 429)) {

@@ -1,7 +1,7 @@
 /** The facts about a request besides its content: its id, its origin, and its session. */
 
 import { randomUUID } from "node:crypto";
-import type { Need } from "../../../contract/route.ts";
+import type { Need, Route } from "../../../contract/route.ts";
 import { hashToken, hexOf, type Principal } from "../../../domain/auth/sessions/sessions.ts";
 import { shownPartOf, TOKEN_PREFIX } from "../../../domain/auth/tokens/token-format.ts";
 import type { Context, Services } from "../../../domain/operation/context.ts";
@@ -13,7 +13,6 @@ import type { Reason } from "../../../shared/product/reasons.ts";
 import { namedRoles, rolesFor } from "../../../shared/product/roles.ts";
 import { ADMIN_ROLES, type AdminRole } from "../../../shared/product/statuses.ts";
 import type { Web } from "../web.ts";
-import { onlyTakesAway } from "./own-changes.ts";
 import { accessOf, isSafe } from "./routing.ts";
 import { SESSION_COOKIE, tokenOf } from "./session-cookie.ts";
 
@@ -23,6 +22,8 @@ export interface RequestInfo {
   readonly address: string;
   /** The path of the route it is for, as registered; "other" where there is none. */
   readonly route: string;
+  /** The contract's entry for it; undefined where the path has none, or none of that method. */
+  readonly entry: Route | undefined;
   /** Path and query below the API's root, character by character as they were sent. */
   readonly target: string;
   /** Lets the answer take, and pause, for that many seconds; 0 for without end. For whoever was let in. Returns how many it may wait. */
@@ -51,7 +52,10 @@ export function noteRequest(request: Request, known: Omit<RequestInfo, "id" | "b
 export function infoOf(request: Request): RequestInfo {
   return (
     infos.get(request) ??
-    noteRequest(request, { address: UNIX_PEER, route: "other", target: "", hold: (seconds) => seconds })
+    noteRequest(request, {
+      ...{ address: UNIX_PEER, route: "other", entry: undefined, target: "" },
+      hold: (seconds) => seconds,
+    })
   );
 }
 
@@ -188,7 +192,7 @@ async function beginChange(
   // A failure of the service is not the fault of an administrator, who may have to take access away once it can. An external user, whose
   // home can be made to refuse a key file, can cause it.
   const countsFaults = session.principal.userType === "user";
-  const isOwn = countsFaults && !onlyTakesAway(request.method, infoOf(request).route);
+  const isOwn = countsFaults && infoOf(request).entry?.onlyTakesAway !== true;
   const endRefusal = await web.refusedChanges.begin(session, context);
   try {
     const endOwn = isOwn ? await web.ownChanges.begin(session, context) : undefined;
