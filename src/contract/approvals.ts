@@ -11,6 +11,7 @@ import {
   id,
   newPerson,
   pageFields,
+  pageIn,
   pageOf,
   person,
   text,
@@ -19,11 +20,14 @@ import {
 } from "./fields.ts";
 import { anyoneWithin, externalUsers, type Routes, reviewers } from "./route.ts";
 
-export const ApprovalQuery = v.object({
-  ...pageFields,
-  status: v.optional(v.picklist(APPROVAL_STATUSES)),
-  kind: v.optional(v.picklist(APPROVAL_KINDS)),
-});
+export const ApprovalQuery = v.pipe(
+  v.object({
+    ...pageFields,
+    status: v.optional(v.picklist(APPROVAL_STATUSES)),
+    kind: v.optional(v.picklist(APPROVAL_KINDS)),
+  }),
+  v.transform(pageIn),
+);
 
 export const NewApplication = v.pipe(v.object(newPerson), v.title("NewApplication"));
 

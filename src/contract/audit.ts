@@ -3,7 +3,7 @@
 import * as v from "valibot";
 import { AUDIT_ACTIONS, RESOURCE_TYPES } from "../shared/product/audit-actions.ts";
 import { ACTOR_TYPES, RESULTS } from "../shared/product/statuses.ts";
-import { described, id, idNumber, PageQuery, pageFields, pageOf, text, timestamp } from "./fields.ts";
+import { described, id, idNumber, PageQuery, pageFields, pageIn, pageOf, text, timestamp } from "./fields.ts";
 import { externalUsers, owners, type Routes, type Success } from "./route.ts";
 
 const rangeFields = { since: boundary("Not before"), until: boundary("Not after") };
@@ -13,15 +13,18 @@ function boundary(description: string) {
   return v.optional(described("2026-11-20T08:00:00Z", `${description}, inclusive; RFC 3339`, { format: "date-time" }));
 }
 
-export const AuditQuery = v.object({
-  ...pageFields,
-  actor: v.optional(text("root-admin", "Exactly this actor")),
-  action: v.optional(v.picklist(AUDIT_ACTIONS)),
-  resource_type: v.optional(v.picklist(RESOURCE_TYPES)),
-  resource_id: v.optional(text("7")),
-  user_id: v.optional(idNumber("Everything that concerns this user, deleted or not")),
-  ...rangeFields,
-});
+export const AuditQuery = v.pipe(
+  v.object({
+    ...pageFields,
+    actor: v.optional(text("root-admin", "Exactly this actor")),
+    action: v.optional(v.picklist(AUDIT_ACTIONS)),
+    resource_type: v.optional(v.picklist(RESOURCE_TYPES)),
+    resource_id: v.optional(text("7")),
+    user_id: v.optional(idNumber("Everything that concerns this user, deleted or not")),
+    ...rangeFields,
+  }),
+  v.transform(pageIn),
+);
 
 export const ExportQuery = v.object(rangeFields);
 

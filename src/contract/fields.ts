@@ -145,10 +145,19 @@ function pageNumber(fallback: number, facts: { readonly description: string; rea
   );
 }
 
-/** Which page of a list, as query parameters. */
+/** Which page of a list, as query parameters; a query with them goes through `pageIn`. */
 export const pageFields = {
   page: pageNumber(1, { description: "Which page; one past the end is empty" }),
   page_size: pageNumber(DEFAULT_PAGE_SIZE, { description: "Items on a page", maximum: MAX_PAGE_SIZE }),
 };
 
-export const PageQuery = v.object(pageFields);
+/** The query with its page as one value, as operations take it. */
+export function pageIn<Query extends { readonly page: number; readonly page_size: number }>({
+  page,
+  page_size: pageSize,
+  ...filters
+}: Query) {
+  return { ...filters, page: { page, pageSize } };
+}
+
+export const PageQuery = v.pipe(v.object(pageFields), v.transform(pageIn));

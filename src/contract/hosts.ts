@@ -5,7 +5,7 @@ import { HOST_PROBLEM_KINDS } from "../protocol/fleet.ts";
 import { HOST_KINDS, HOST_STATUSES } from "../shared/product/statuses.ts";
 import { HOST_NAME } from "../shared/text/host-name.ts";
 import { CONFIRMED, CONFIRMING, confirmation } from "./confirmation.ts";
-import { count, described, HostIdParams, id, pageFields, pageOf, text, timestamp } from "./fields.ts";
+import { count, described, HostIdParams, id, pageFields, pageIn, pageOf, text, timestamp } from "./fields.ts";
 import { FleetPreview, PreviewQuery, previewed } from "./preview.ts";
 import { operators, owners, type Routes } from "./route.ts";
 
@@ -37,12 +37,15 @@ const JoinLine = v.pipe(
   v.title("JoinLine"),
 );
 
-const HostQuery = v.object({
-  ...pageFields,
-  q: v.optional(text("web", "A part of the name", { maxLength: 63 })),
-  group: v.optional(text("web", "Only hosts in the group of this name", { maxLength: 63 })),
-  status: v.optional(v.picklist(HOST_STATUSES)),
-});
+const HostQuery = v.pipe(
+  v.object({
+    ...pageFields,
+    q: v.optional(text("web", "A part of the name", { maxLength: 63 })),
+    group: v.optional(text("web", "Only hosts in the group of this name", { maxLength: 63 })),
+    status: v.optional(v.picklist(HOST_STATUSES)),
+  }),
+  v.transform(pageIn),
+);
 
 export const moment = v.nullable(timestamp);
 

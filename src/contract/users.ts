@@ -14,6 +14,7 @@ import {
   newNetworks,
   newPerson,
   pageFields,
+  pageIn,
   pageOf,
   person,
   statusOf,
@@ -28,19 +29,22 @@ import { operators, type Routes } from "./route.ts";
 
 export const USER_NETWORKS = "From where the account's keys may be used for SSH; empty: from anywhere";
 
-export const UserQuery = v.object({
-  ...pageFields,
-  status: v.optional(v.picklist(USER_STATUSES)),
-  supervisor: v.optional(text("Bo Lindqvist", "Exactly this supervisor")),
-  q: v.optional(
-    text("lindqvist", "A part of username, host account, e-mail, supervisor or purpose, in any case", {
-      maxLength: MAX_SEARCH,
-    }),
-  ),
-  sort: v.optional(
-    v.pipe(v.picklist(USER_SORTS), v.description("A minus sign turns the order round; by default, newest first")),
-  ),
-});
+export const UserQuery = v.pipe(
+  v.object({
+    ...pageFields,
+    status: v.optional(v.picklist(USER_STATUSES)),
+    supervisor: v.optional(text("Bo Lindqvist", "Exactly this supervisor")),
+    q: v.optional(
+      text("lindqvist", "A part of username, host account, e-mail, supervisor or purpose, in any case", {
+        maxLength: MAX_SEARCH,
+      }),
+    ),
+    sort: v.optional(
+      v.pipe(v.picklist(USER_SORTS), v.description("A minus sign turns the order round; by default, newest first")),
+    ),
+  }),
+  v.transform(pageIn),
+);
 
 export const UserRecord = v.pipe(
   v.object({

@@ -16,7 +16,7 @@ import type { Handlers } from "../http/call.ts";
 
 export const adminHandlers: Handlers<typeof administrators> = {
   "GET /admins": async ({ context, query }) => {
-    const { total, items } = await pageAdmins(context, { page: query.page, pageSize: query.page_size });
+    const { total, items } = await pageAdmins(context, query.page);
     return { total, items: items.map(adminRecord) };
   },
 
@@ -46,7 +46,7 @@ export const adminHandlers: Handlers<typeof administrators> = {
   },
 
   "GET /removed-admins": async ({ context, query }) => {
-    const { total, items } = await pageRemoved(context, { page: query.page, pageSize: query.page_size });
+    const { total, items } = await pageRemoved(context, query.page);
     return { total, items: items.map(removedRecord) };
   },
 

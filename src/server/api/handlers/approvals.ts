@@ -13,8 +13,7 @@ export const approvalHandlers: Handlers<typeof approvals> = {
   },
 
   "GET /approvals": async ({ context, query }) => {
-    const page = { page: query.page, pageSize: query.page_size };
-    const { total, items } = await listApplications(context, query, page);
+    const { total, items } = await listApplications(context, query, query.page);
     return { total, items: items.map(applicationRecord) };
   },
 

@@ -19,7 +19,7 @@ export const auditHandlers: Handlers<typeof audit> = {
       resourceId: query.resource_id,
       ...rangeOf(query),
     };
-    const { total, items } = await listAudit(context, filter, { page: query.page, pageSize: query.page_size });
+    const { total, items } = await listAudit(context, filter, query.page);
     return { total, items: items.map(auditRecord) };
   },
 
@@ -38,8 +38,7 @@ export const auditHandlers: Handlers<typeof audit> = {
 
   "GET /me/audit": async ({ context, session, query }) => {
     if (session.principal.email === undefined) throw deleted();
-    const page = { page: query.page, pageSize: query.page_size };
-    const { total, items } = await listOwnAudit(context, session.principal.id, page);
+    const { total, items } = await listOwnAudit(context, session.principal.id, query.page);
     return { total, items: items.map(auditRecord) };
   },
 };

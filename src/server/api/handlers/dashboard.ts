@@ -17,9 +17,8 @@ export const dashboardHandlers: Handlers<typeof dashboard> = {
   "GET /admin/stats/series": async ({ context, query }) => seriesRecord(await readSeries(context, query.days)),
 
   "GET /admin/problems": async ({ web, context, query }) => {
-    const page = { page: query.page, pageSize: query.page_size };
-    const { total, items } = await pageClosings(context, page);
-    const hosts = await pageHostProblems(context, page, web.startedAt);
+    const { total, items } = await pageClosings(context, query.page);
+    const hosts = await pageHostProblems(context, query.page, web.startedAt);
     const away = await longAway(context);
     const found = { total, items: items.map(problemRecord), receivers: away.map(awayRecord) };
     if (hosts === undefined) return found;

@@ -17,7 +17,7 @@ import { isPreview } from "../http/request.ts";
 
 export const hostHandlers: Handlers<typeof hosts> = {
   "GET /hosts": async ({ web, context, query }) => {
-    const page = { page: query.page, pageSize: query.page_size, startedAt: web.startedAt };
+    const page = { ...query.page, startedAt: web.startedAt };
     const { total, items } = await pageHosts(context, { ...query, search: query.q }, page);
     return { total, items: items.map((host) => hostRecord(host, context.policy.site)) };
   },

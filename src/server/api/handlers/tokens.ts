@@ -7,8 +7,7 @@ import type { Handlers } from "../http/call.ts";
 
 export const tokenHandlers: Handlers<typeof tokens> = {
   "GET /tokens": async ({ context, session, query }) => {
-    const page = { page: query.page, pageSize: query.page_size };
-    const { total, items } = await pageTokens(context, session.principal, page);
+    const { total, items } = await pageTokens(context, session.principal, query.page);
     return { total, items: items.map(tokenRecord) };
   },
 

@@ -13,8 +13,7 @@ import { isPreview } from "../http/request.ts";
 
 export const userHandlers: Handlers<typeof users> = {
   "GET /users": async ({ context, query }) => {
-    const page = { page: query.page, pageSize: query.page_size };
-    const { total, items } = await listUsers(context, { ...query, search: query.q }, page);
+    const { total, items } = await listUsers(context, { ...query, search: query.q }, query.page);
     return { total, items: items.map((user) => userRecord(user, context.clock.now())) };
   },
 

@@ -13,7 +13,7 @@ import type { Web } from "../web.ts";
 
 export const webhookHandlers: Handlers<typeof webhooks> = {
   "GET /webhooks": async ({ context, query }) => {
-    const { total, items } = await pageWebhooks(context, { page: query.page, pageSize: query.page_size });
+    const { total, items } = await pageWebhooks(context, query.page);
     const stream = await readStream(context);
     const shown = stream === undefined ? null : streamRecord(stream);
     return { total, items: items.map(webhookRecord), stream: shown };
@@ -40,8 +40,7 @@ export const webhookHandlers: Handlers<typeof webhooks> = {
     deliveryRecord(await pingWebhook(context, senderOf(web), params.id)),
 
   "GET /webhooks/:id/deliveries": async ({ context, params, query }) => {
-    const page = { page: query.page, pageSize: query.page_size };
-    const { total, items } = await pageDeliveries(context, params.id, page);
+    const { total, items } = await pageDeliveries(context, params.id, query.page);
     return { total, items: items.map(deliveryRecord) };
   },
 
