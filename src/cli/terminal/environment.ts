@@ -10,7 +10,7 @@ import type { Actor } from "../../domain/operation/entry.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import { UamError } from "../../shared/errors.ts";
 import type { Log } from "../../shared/log.ts";
-import { LOOKS, untilNextLook } from "../../shared/work/second-look.ts";
+import { lookAgain } from "../../shared/work/second-look.ts";
 
 /** The process, as commands see it. */
 export interface CliEnvironment {
@@ -67,35 +67,37 @@ export function isGiven({ variables }: CliEnvironment, name: string): boolean {
 /** Like `loadConfig`; anything the configuration names and the host lacks is a fault, too, if it is still missing after a pause. */
 export async function loadConfigOnHost(
   environment: Pick<CliEnvironment, "variables" | "isRoot" | "currentDirectory">,
-  pause = untilNextLook,
+  pause?: () => Promise<void>,
 ): Promise<Config> {
   const { readConfig } = await import("../../config/config.ts");
   const { AUDIT_KEY_FILE } = await import("../../domain/audit/key.ts");
   const { checkNeeds, checkSecrecy, sentenceOf } = await import("../../doctor/preflight.ts");
-  let isLacking = false;
-  const lacks = (values: Partial<Config>): readonly string[] => {
-    const { dataDir } = values;
-    const own =
-      dataDir === undefined
-        ? []
-        : [
-            { path: dataDir, most: 0o711 },
-            { path: join(dataDir, AUDIT_KEY_FILE), most: 0o600 },
-          ];
-    const given = environment.variables.UAM_AUDIT_KEY_FILE;
-    const secrets = given ? [...own, { path: given, most: 0o640 }] : own;
-    const needs = values.localHost === false ? [] : checkNeeds(values);
-    isLacking = needs.length > 0;
-    return [...needs, ...checkSecrecy(secrets)].map(sentenceOf);
-  };
-  for (let look = 1; ; look++) {
+  const look = async () => {
+    let isLacking = false;
+    const lacks = (values: Partial<Config>): readonly string[] => {
+      const { dataDir } = values;
+      const own =
+        dataDir === undefined
+          ? []
+          : [
+              { path: dataDir, most: 0o711 },
+              { path: join(dataDir, AUDIT_KEY_FILE), most: 0o600 },
+            ];
+      const given = environment.variables.UAM_AUDIT_KEY_FILE;
+      const secrets = given ? [...own, { path: given, most: 0o640 }] : own;
+      const needs = values.localHost === false ? [] : checkNeeds(values);
+      isLacking = needs.length > 0;
+      return [...needs, ...checkSecrecy(secrets)].map(sentenceOf);
+    };
     try {
-      return readConfig(environment.variables, { ...environment, lacks });
+      return { isLacking: false, config: readConfig(environment.variables, { ...environment, lacks }) };
     } catch (error) {
-      if (!isLacking || look === LOOKS) throw error;
+      return { isLacking, error };
     }
-    await pause();
-  }
+  };
+  const found = await lookAgain({ look, isFaulty: ({ isLacking }) => isLacking, pause });
+  if (found.config === undefined) throw found.error;
+  return found.config;
 }
 
 /** The log of a command: `serve` logs what it does, others only what went wrong. */

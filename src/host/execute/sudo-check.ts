@@ -3,7 +3,7 @@
 import { publicMessage } from "../../shared/errors.ts";
 import { ACCOUNT_PREFIX } from "../../shared/text/account-name.ts";
 import { DAY, systemClock } from "../../shared/time/clock.ts";
-import { LOOKS, untilNextLook } from "../../shared/work/second-look.ts";
+import { lookAgain } from "../../shared/work/second-look.ts";
 import { readAccounts } from "../account.ts";
 import { keyFileOf, otherKeyFilesOf } from "../key-file/key-path.ts";
 import { EXAMPLE, expectedOwner } from "../plan/plan.ts";
@@ -29,18 +29,18 @@ const OPTIONAL = /\/(?:loginctl|systemctl|fusermount3?|getent|sshd|rm|find)$/;
 export async function checkSudo(
   settings: HostSettings,
   program: readonly string[],
-  pause: () => Promise<void> = untilNextLook,
+  pause?: () => Promise<void>,
 ): Promise<readonly string[]> {
   try {
     requireSudoLayout(settings);
   } catch (error) {
     return [publicMessage(error)];
   }
-  for (let look = 1; ; look++) {
-    const faults = await faultsNow(settings, program);
-    if (faults.length === 0 || look === LOOKS) return faults;
-    await pause();
-  }
+  return await lookAgain({
+    look: () => faultsNow(settings, program),
+    isFaulty: (faults) => faults.length > 0,
+    pause,
+  });
 }
 
 /**
