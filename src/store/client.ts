@@ -139,15 +139,16 @@ function requireUrl(url: string) {
 }
 
 /**
- * A query with placeholders that is built once: building one takes longer than running it. It does not depend on where it runs,
- * which is all that a prepared query of Drizzle's has of its pool or transaction.
+ * A query with placeholders that is built once: building one takes about as long as the driver takes to send it. Drizzle has no public way
+ * to run a prepared query elsewhere than where it was built, and each transaction is a place of its own. So this is the one place that
+ * reaches into Drizzle: a prepared query keeps its pool or transaction as `client`. Throws if it does not, as another version might not.
  */
 export function preparedOnce<Query extends object>(
   build: (db: Database | Transaction) => Query,
 ): (db: Database | Transaction) => Query {
   let built: Query | undefined;
   return (db) => {
-    built ??= Object.assign(build(db), { client: undefined });
+    built ??= withoutClient(build(db));
     return Object.create(built, { client: { value: clientOf(db) } }) as Query;
   };
 }
@@ -177,6 +178,12 @@ export function oncePerDatabase<Made>(make: (db: Database) => Made): (db: Databa
     made.set(db, known);
     return known.made;
   };
+}
+
+/** The query without the pool or transaction that it was built on, which may be over. */
+function withoutClient<Query extends object>(query: Query): Query {
+  if (!("client" in query)) throw new Error("not a prepared query of postgres.js");
+  return Object.assign(query, { client: undefined });
 }
 
 /** The object on which Drizzle runs queries. */

@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sql } from "drizzle-orm";
-import { connectionFailure, openDatabase } from "../../src/store/client.ts";
+import { connectionFailure, openDatabase, preparedOnce } from "../../src/store/client.ts";
 import { createTestDatabase } from "../support/database.ts";
 
 /** PostgreSQL's messages AuthenticationOk and ReadyForQuery. */
@@ -82,5 +82,41 @@ test("what a transaction still does after its connection was lost reaches nobody
   expect(await db.execute<{ who: string }>(sql`select who from trial`)).toEqual([{ who: "second" }] as never);
   await close();
   await owner.close();
+  await drop();
+});
+
+test("preparedOnce() builds a query once, and runs it on the pool and in each transaction that asks", async () => {
+  const { connection, drop } = await createTestDatabase();
+  const { db, close } = openDatabase(connection, 2);
+  let built = 0;
+  const selectTransaction = preparedOnce((on) => {
+    built++;
+    const given = sql<number>`${sql.placeholder("given")}::int`;
+    return on
+      .select({ given, id: sql<string>`pg_current_xact_id()::text` })
+      .from(sql`(values (1)) as one`)
+      .prepare("transaction_id");
+  });
+  const inOne = await db.transaction(async (tx) => {
+    const [first] = await selectTransaction(tx).execute({ given: 1 });
+    // The outer query is still usable where it began while another transaction asks.
+    const [other] = await db.transaction((second) => selectTransaction(second).execute({ given: 2 }));
+    const [again] = await selectTransaction(tx).execute({ given: 3 });
+    return { first, other, again };
+  });
+  expect([inOne.first?.given, inOne.other?.given, inOne.again?.given]).toEqual([1, 2, 3]);
+  expect(inOne.again?.id).toBe(inOne.first?.id ?? "");
+  expect(inOne.other?.id).not.toBe(inOne.first?.id ?? "");
+  expect(await selectTransaction(db).execute({ given: 4 })).toMatchObject([{ given: 4 }]);
+  expect(built).toBe(1);
+  await close();
+  await drop();
+});
+
+test("preparedOnce() refuses what Drizzle does not run by a client of its own", async () => {
+  const { connection, drop } = await createTestDatabase();
+  const { db, close } = openDatabase(connection, 1);
+  expect(() => preparedOnce(() => ({}))(db)).toThrow("not a prepared query of postgres.js");
+  await close();
   await drop();
 });
