@@ -20,7 +20,7 @@ import { COMMIT } from "./shared/version.ts";
 keepOutputClosed();
 
 const write = createErrorWriter((bytes) => writeSync(2, bytes));
-/** What a host's accounts and the service's user can write is in many a sentence, and root reads it at a terminal. */
+/** Many sentences hold text that a host's accounts or the service's user can write, and root reads them at a terminal. */
 const err = (text: string): void => write(harmlessLines(text));
 
 let stopping: Promise<void> | undefined;

@@ -105,7 +105,7 @@ async function shut({ host }: Work, record: AccountRecord, account: Account): Pr
   return withProblem({ ...record, todo: { ...record.todo, shut: true } }, "refused", owed.join(". "));
 }
 
-/** Where a key cannot be taken away whole, the account is shut until it is. */
+/** Shuts the account while a key cannot be taken away whole. */
 async function take({ host }: Work, record: AccountRecord, account: Account): Promise<AccountRecord> {
   const owed: string[] = [];
   const left: string[] = [];

@@ -139,7 +139,7 @@ module.exports = lazyAddon(path, ${JSON.stringify(functions)});`;
   };
 }
 
-/** What @simplewebauthn/server reads certificates with, each the one thing that its module of that name exports. */
+/** The functions by which @simplewebauthn/server reads certificates, each the only export of the module of that name. */
 const CERTIFICATES =
   /@simplewebauthn\/server\/esm\/.*\/(convertX509PublicKeyToCOSE|getCertificateInfo|isCertRevoked|mapX509SignatureAlgToCOSEAlg|validateCertificatePath|validateExtFIDOGenCEAAGUID|verifyAttestation(?:AndroidKey|Apple|TPM))\.js$/;
 

@@ -7,7 +7,7 @@ export type { AnswerOf, BodyOf, QueryOf, RouteKey };
 
 const API_ROOT = "/api/v1";
 
-/** What a request can say; only what the route has. */
+/** The parts of a request; only those that the route has. */
 export interface Ask<R extends RouteKey> {
   /** For the parts of the path that begin with ":". */
   readonly params?: Readonly<Record<string, string | number>>;

@@ -5,7 +5,7 @@ import type { AdminRole } from "../shared/product/statuses.ts";
 /** The subjects of the pages. */
 export type Area = "users" | "applications" | "audit" | "settings" | "admins" | "webhooks" | "hosts";
 
-/** Who may change something there, the highest first. Nobody changes the audit log; who may read it is like an owner. */
+/** The roles that may change something there, the highest first. Nobody changes the audit log; `audit` names its readers. */
 const CHANGES: Readonly<Record<Area, readonly AdminRole[]>> = {
   users: ["owner", "operator"],
   applications: ["owner", "operator", "reviewer"],
@@ -16,7 +16,7 @@ const CHANGES: Readonly<Record<Area, readonly AdminRole[]>> = {
   hosts: ["owner"],
 };
 
-/** Who may look besides those who may change something there, and the auditors. */
+/** The roles that may look, besides those that may change something there, and the auditors. */
 const LOOKS: Partial<Readonly<Record<Area, readonly AdminRole[]>>> = { hosts: ["operator"] };
 
 /** Whether the role may change something there. */

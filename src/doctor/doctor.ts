@@ -218,7 +218,7 @@ async function checkMail(config: DoctorSettings, fix: boolean): Promise<readonly
   return isLog ? place() : [area.ok("The mail service accepts mail")];
 }
 
-/** Where the host is changed, people wait for their codes. */
+/** A fault only if the host is changed: then people wait for their codes. */
 function toNobody({ hostMode }: DoctorSettings): readonly Finding[] {
   if (hostMode === "dry-run") return [];
   const finding = "Nobody gets mail: codes to log in, invitations and warnings only go to the mail log";

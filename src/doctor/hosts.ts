@@ -12,7 +12,7 @@ const area = areaOf("hosts");
 /** Findings of one kind that are listed; of more, the number is told. */
 const LISTED = 10;
 
-/** What to do about each kind; a note is nothing that keeps anybody out or lets anybody in who should not be. */
+/** The remedy for each kind; a note neither keeps anybody out nor lets anybody in wrongly. */
 const REMEDIES: Readonly<Record<HostProblem["kind"], { readonly state: "fault" | "note"; readonly remedy: string }>> = {
   silent: { state: "fault", remedy: "look there: systemctl status uam-agent, uam agent status" },
   lease_ended: { state: "fault", remedy: "look there: systemctl status uam-agent, uam agent status" },

@@ -111,7 +111,7 @@ function uidIn(line: string): number {
 }
 
 /**
- * What the table has under the account's name. Present with the pinned uid, whatever groups it is in and whoever shares the uid: an
+ * The table's entry under the account's name. Present with the pinned uid, whatever groups it is in and whoever shares the uid: an
  * account that somebody took out of our group lets its keys in as before. With another uid, or under another name, it is foreign.
  */
 export function presenceIn(table: AccountTable, account: AccountRef): AccountPresence {

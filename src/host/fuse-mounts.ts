@@ -55,7 +55,7 @@ function detach(home: string, mount: Buffer, kernel: Kernel): boolean {
 }
 
 /**
- * Where `uid`, or without one anybody but root, mounted with FUSE at `path` or below it, in the order of mounting; `user_id` comes from the
+ * The places where `uid`, or without one anybody but root, mounted with FUSE at `path` or below it, in the order of mounting; `user_id` comes from the
  * kernel (fuse(4)).
  */
 export function fuseMountsOf(mounts: readonly Mount[], path: string, uid?: number): readonly Mount[] {

@@ -40,7 +40,7 @@ export const KEPT_JOBS_STEP: Step = {
 };
 
 /**
- * Where an installation keeps the key files: where the configuration says, or where they are; a first installation in direct mode
+ * The place of an installation's key files: where the configuration says, or where they are; a first installation in direct mode
  * keeps them outside the homes. In sudo mode the commands run as the accounts' owners, who can write nowhere else.
  */
 export function chooseKeyFile(

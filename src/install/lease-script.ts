@@ -32,9 +32,9 @@ const accounts = `^${ACCOUNT_PREFIX}[^:]*:[^:]*:\\([1-9][0-9]\\{3,\\}\\):.*`;
  * For sh(1), with the directory of the lease's files as its argument; and, unless only logins are to be refused, with what paths begin
  * with: "". It needs neither the agent nor the service. Whatever it cannot read counts as ended.
  *
- * Where the lease has ended, the link goes. Then no crontab, at job or lingering manager of an account, by its name's beginning as in
+ * Once the lease has ended, the link goes. Then no crontab, at job or lingering manager of an account, by its name's beginning as in
  * sshd's drop-in, starts anything: the files get names that are not read, and what they started ends; with `sessions`, everything
- * else of the accounts ends, too. Where it lives, the files get their names back.
+ * else of the accounts ends, too. While it lives, the files get their names back.
  */
 export const LEASE_SCRIPT = [
   "read -r up rest </proc/uptime",

@@ -12,7 +12,7 @@ import {
 
 type UnitSettings = Pick<InstallSettings, "mode" | "source" | "homeBase" | "authorizedKeysFile">;
 
-/** What stays read-only although useradd(8) needs a writable /etc: files that could give code or rights to whoever writes them. */
+/** The paths that stay read-only although useradd(8) needs a writable /etc: writing these files could run code or gain rights. */
 const PROTECTED = [
   ...["/etc/ssh", "/etc/sudoers", "/etc/sudoers.d", "/etc/pam.d", "/etc/security", "/etc/systemd", "/etc/init.d"],
   ...["/etc/cron.d", "/etc/crontab", "/etc/cron.hourly", "/etc/cron.daily", "/etc/cron.weekly", "/etc/cron.monthly"],

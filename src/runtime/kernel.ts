@@ -81,7 +81,7 @@ export function createKernel(libc: Libc): Kernel {
     allocate: (descriptor, bytes) => call(numbers.fallocate, descriptor, 0, 0, bytes) === 0,
   };
 
-  /** What `work` says, which this thread does with the rights of the uid's owner to signal; undefined if the kernel refuses that. */
+  /** The result of `work`, which runs in this thread with the rights of the uid's owner to signal; undefined if the kernel refuses that. */
   function asAccount(uid: number, work: () => boolean): boolean | undefined {
     // As root `kill -1` would reach the whole machine.
     if (!Number.isInteger(uid) || uid < FIRST_UID || uid > LAST_UID || isSweeping(uid))

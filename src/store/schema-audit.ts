@@ -69,7 +69,7 @@ export const audit = pgTable(
   ],
 );
 
-/** Where retention cut the log off: the last record removed, with a keyed hash that says that the service did it. */
+/** The place where retention cut the log off: the last record removed, with a keyed hash that says that the service did it. */
 export const auditCheckpoints = pgTable("audit_checkpoint", {
   id: bigint({ mode: "number" }).primaryKey(),
   createdAt: time().notNull(),

@@ -93,7 +93,7 @@ export const closings = pgTable(
     kind: text({ enum: CLOSING_KINDS }).notNull(),
     /** The key that is taken away or narrowed; 0 if it is the whole account. */
     keyId: bigint({ mode: "number" }).notNull().default(0),
-    /** Where the use is narrowed: from where it is still allowed. */
+    /** The networks that remain allowed, if the use is narrowed. */
     networks: text().array().notNull().default([]),
     /** The audit action to be recorded when it is done, in the name of the actor; "" where that is already recorded. */
     action: text().notNull(),

@@ -23,7 +23,7 @@ export const SOURCE_SUITE = "sid";
 /** The archive for everybody: where to look if the machine's own has something no longer, or there is none. */
 export const DEBIAN = "http://deb.debian.org/debian";
 
-/** Where releases of Debian go that the archive for everybody drops. */
+/** The archive of Debian's releases that the usual one has dropped. */
 export const OLD_RELEASES = "http://archive.debian.org/debian";
 
 /** All of Debian as it was on a day on which it had the source: the archive for everybody has a suite's newest version only. */

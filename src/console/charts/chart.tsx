@@ -25,7 +25,7 @@ interface Row {
 
 interface ChartProps<T extends Row> {
   readonly caption: string;
-  /** What it shows, in a sentence: for those who do not see it, and below the caption for those who do. */
+  /** A sentence on what the chart shows: for people who cannot see it, and below the caption for those who can. */
   readonly summary: string;
   /** The marks, as they are drawn in an area of 28 by 12, and what they stand for. */
   readonly legend?: readonly (readonly [mark: ComponentChildren, name: string])[];

@@ -25,7 +25,7 @@ export function Dialog({ title, onClose, onInput, children }: DialogProps) {
     element?.showModal();
     return () => {
       element?.close();
-      // What opened it may have gone with what was done; then the page's heading is the next best place.
+      // The button that opened it may be gone; then the page's heading is the next best place.
       const target = before instanceof HTMLElement && before.isConnected ? before : document.querySelector("h1");
       if (target instanceof HTMLElement) target.focus();
     };

@@ -112,7 +112,7 @@ export function enableUser(context: Context, userId: number): Promise<User> {
   return auditedGrant(context, userEntry("user.enable", userId), async (op) => {
     const user = await lockUserFor(op, userId);
     await requireEnableable(context, user, await closingsOf(op.tx, userId));
-    // Whatever the reason for disabling was, no earlier session goes on.
+    // No earlier session goes on, whatever the reason for disabling was.
     await endLoginsOf(op, user);
     const enabled = await storeUser(op, user, { status: "active", disabledAt: null });
     if (user.status === "disabled") await tellEnabled(op, enabled);

@@ -175,7 +175,7 @@ async function look(
   return { ...finding, difference: differs ? "its content differs" : undefined };
 }
 
-/** What can be said of the file without reading it. Pure. */
+/** The state of the file as far as it is known without reading it. Pure. */
 export function findingOf(
   file: KeyFile,
   text: string,
@@ -227,7 +227,7 @@ function canHoldKeys(view: View | undefined, uid = view?.uid): boolean {
   return (view.mode & TYPE) === LINK || ((view.mode & TYPE) === REGULAR && view.size > 0 && view.uid === uid);
 }
 
-/** Whatever the owner put on the path that the permitted commands cannot remove; undefined if there is nothing. Pure. */
+/** The first obstacle on the path that the permitted commands cannot remove; undefined if there is none. Pure. */
 export function obstacle(file: KeyFile, found: Finding): string | undefined {
   const paths = directoriesOf(file);
   const blocked = found.directories.findIndex((view) => view !== undefined && !isDirectory(view));

@@ -5,7 +5,7 @@ import { errorCode } from "../safe-open.ts";
 import type { ListedProcess } from "./processes.ts";
 
 const CONNECTIONS = "/sys/fs/fuse/connections";
-/** Where a process sleeps while it waits for a server's answer: names of functions in fs/fuse/dev.c and file.c. */
+/** The kernel's functions in which a process sleeps while it waits for a server's answer (fs/fuse/dev.c and file.c). */
 const WAITING_FOR_SERVER = /^(?:__)?(?:fuse_\w+|request_wait_answer)(?:\.\w+)*$/;
 
 export interface FuseConnection {

@@ -7,7 +7,7 @@ import { ASSET_ROOT } from "./bundle.ts";
 import type { ConsoleBundle, ConsoleFile } from "./carried.ts";
 
 /**
- * What the document may do: run its own scripts and talk to its own service. No markup from strings (Trusted Types), no form that
+ * The permissions of the document: run its own scripts and talk to its own service. No markup from strings (Trusted Types), no form that
  * leaves, no frame around it, no foreign address.
  */
 export const PAGE_POLICY = [

@@ -15,7 +15,7 @@ export const RESOURCE_TYPES = [
 export type ResourceType = (typeof RESOURCE_TYPES)[number];
 
 /**
- * What a record means for further hosts. "user" may change access on the hosts of its subject, "new user" gives them the first ones, and
+ * The meaning of a record for further hosts. "user" may change access on the hosts of its subject, "new user" gives them the first ones, and
  * "removal" concerns hosts that they no longer have, too. "host" and "group" have the host, or the group's members, told everything anew, and
  * "all" every host.
  */
@@ -107,7 +107,7 @@ export function resourceTypeOf(action: AuditAction): ResourceType | "" {
   return ACTIONS[action][0];
 }
 
-/** What records of the action mean for hosts: "user" for an unknown one, because it may take access away. */
+/** The meaning of the action's records for hosts: "user" for an unknown one, because it may take access away. */
 export function hostEffectOf(action: string): HostEffect {
   return isAuditAction(action) ? ACTIONS[action][1] : "user";
 }

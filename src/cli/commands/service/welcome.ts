@@ -14,7 +14,7 @@ export interface Serving {
   /** Where the server listens, as it reports it, e.g. "http://0.0.0.0:8080" or "unix:/run/uam/uam.sock". */
   readonly address: string;
   readonly hasAdmins: boolean;
-  /** What it would start, or has started. */
+  /** The command that it would start, or has started. */
   readonly postgres: BroughtPostgres;
 }
 

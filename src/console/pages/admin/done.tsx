@@ -1,4 +1,4 @@
-/** What was done, where the focus goes once it is: what was pressed may have gone with it. */
+/** Says what was done, and takes the focus: the button that was pressed may be gone. */
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";

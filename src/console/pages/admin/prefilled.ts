@@ -3,7 +3,7 @@
 import { useLayoutEffect } from "preact/hooks";
 
 /**
- * What the field of that name shows: what was typed, else what it is prefilled with, which may arrive late. What is typed next
+ * The text of the field of that name: what was typed, else the prefilled value, which may arrive late. The next text typed
  * replaces a value that has just arrived, as it would have replaced the empty field: else 5 days become 905.
  */
 export function usePrefilled(name: string, typed: string | undefined, prefilled: number | null | undefined): string {

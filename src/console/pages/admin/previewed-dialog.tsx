@@ -17,7 +17,7 @@ type Told = AnswerOf<"GET /hosts/:id/preview">;
 interface PreviewedProps<B, T> {
   readonly title: string;
   readonly texts: { readonly submit: string; readonly busy: string };
-  /** What is asked for, as the service takes it; undefined while what was typed is none. */
+  /** The request, as the service takes it; undefined while the text that was typed is no valid one. */
   readonly wanted: B | undefined;
   readonly preview: (wanted: B) => Promise<T | Told>;
   readonly change: (wanted: B) => Promise<string>;

@@ -54,7 +54,7 @@ function ApplicationForm({ onSent }: { readonly onSent: (application: Typed) => 
     }
     onSent(application);
   });
-  /** What a field needs; its fault comes only when the form is sent, and from then on is about what stands there. */
+  /** The attributes of a field; its fault is shown once the form was sent, and from then on is about the present text. */
   const field = (name: keyof Typed) => ({
     name,
     value: typed[name],
@@ -105,7 +105,7 @@ function ApplicationForm({ onSent }: { readonly onSent: (application: Typed) => 
   );
 }
 
-/** What happens now. Whatever the form said is the same for every name. */
+/** The next steps. The form's answer is the same for every name. */
 function Sent({ email }: { readonly email: string }) {
   const { apply } = publicTexts;
   const [before, address, after] = apply.sent(email);

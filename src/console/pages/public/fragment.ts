@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 
-/** What `read` makes of the fragment; it leaves the address and the history at once. Read again when a link is opened in this tab. */
+/** The value that `read` makes of the fragment, which leaves the address and the history at once. Read again when a link is opened in this tab. */
 export function useFragment<T>(read: (fragment: string) => T | undefined): T | undefined {
   const [found, setFound] = useState(() => take(read));
   useEffect(() => {

@@ -18,7 +18,7 @@ import { Loaded } from "../../use-api.tsx";
 import { type OwnAccount, useOwnAccount } from "./own-account.ts";
 import { Standing } from "./standing.tsx";
 
-/** What came of it, with whom to call; kept here, where the end of the session does not reach. */
+/** The outcome, with the contact; kept here, because it has to outlive the session. */
 interface Outcome {
   readonly contact: string;
   /** The work that the service could not do; undefined if all is done. */

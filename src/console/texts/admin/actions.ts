@@ -6,7 +6,7 @@ import { count, inLanguage } from "../language.ts";
 
 export type AuditAction = AnswerOf<"GET /audit">["items"][number]["action"];
 
-/** What a list of actions calls it; and what was done, after the one who did it, and what was tried in vain. */
+/** The name of the action in lists; the phrase after its actor, and the one for a failed attempt. */
 interface ActionWords {
   readonly label: string;
   readonly say: (facts: ActionFacts) => readonly [did: string, tried: string];

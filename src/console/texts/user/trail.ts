@@ -14,7 +14,7 @@ export interface TrailFacts {
   readonly approved: boolean | undefined;
 }
 
-/** What was done, after the one who did it: "added the key laptop"; and what was tried in vain: "add the key laptop". */
+/** The phrase after the actor, "added the key laptop", and the one for a failed attempt, "add the key laptop". */
 export interface Phrase {
   readonly did: string;
   readonly tried: string;

@@ -65,7 +65,7 @@ export function errorResponse(error: unknown): Response {
   return failure({ status: 500, reason: "internal" }, UNEXPECTED, new Headers());
 }
 
-/** What the database's state says of a failure, and after how many seconds another attempt makes sense. */
+/** A failure that the database's state explains, and after how many seconds another attempt makes sense. */
 interface OfDatabase {
   readonly reason: Reason;
   readonly sentence: string;
@@ -86,7 +86,7 @@ const FULL: OfDatabase = {
 };
 
 /**
- * What to say of an error that the loss of the database led to, or its full disk; undefined for any other. One that says itself
+ * The answer for an error that the loss of the database led to, or its full disk; undefined for any other. An error that says itself
  * what became of the change keeps its sentence, and one about access that is being taken away its status.
  */
 function ofDatabase(error: unknown): OfDatabase | undefined {

@@ -5,7 +5,7 @@ import type { Reason } from "../../../shared/product/reasons.ts";
 import { bearerOf, infoOf, shownBearerOf } from "./request.ts";
 import { isSafe } from "./routing.ts";
 
-/** What was wrong, or that too much was: whoever is logged in already is asked for it by other routes, too. */
+/** Wrong credentials, or too many of them: other routes ask people who are logged in already for theirs, too. */
 const WRONG: ReadonlySet<string> = new Set<Reason>([
   ...(["login.wrong", "login.code_wrong", "login.passkey_wrong", "login.locked"] as const),
   ...(["code.wrong", "password.wrong"] as const),

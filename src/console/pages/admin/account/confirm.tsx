@@ -26,7 +26,7 @@ export type Confirmed = <T>(work: (confirmation: Confirmation) => Promise<T>) =>
 
 interface ConfirmedDialogProps {
   readonly title: string;
-  /** What is done once the form is sent; what needs the confirmation goes through `confirmed`. */
+  /** Called once the form is sent; requests that need the confirmation go through `confirmed`. */
   readonly act: (confirmed: Confirmed) => Promise<void>;
   readonly onClose: () => void;
   readonly texts: { readonly submit: string; readonly busy: string };

@@ -15,7 +15,7 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map([
 
 type Pressed = Pick<KeyboardEvent, "key" | "ctrlKey" | "altKey" | "metaKey" | "isComposing">;
 
-/** What the key says; undefined for one that belongs to the browser, or to whatever else has the focus. */
+/** The meaning of the key; undefined for one that belongs to the browser, or to another element with the focus. */
 export function commandOf({ key, ctrlKey, altKey, metaKey, isComposing }: Pressed): Command | undefined {
   return ctrlKey || altKey || metaKey || isComposing ? undefined : COMMANDS.get(key);
 }

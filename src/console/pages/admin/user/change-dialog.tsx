@@ -79,7 +79,7 @@ interface PreviewProps {
   readonly isDated?: boolean;
 }
 
-/** What will happen; until that is known, that it is asked for, or why it cannot. */
+/** The consequences; until they are known, that they are asked for, or why it is impossible. */
 export function Preview({ preview, isDated = false }: PreviewProps) {
   if (preview.error !== null) return <Failure failure={preview.error} onRetry={() => void preview.refetch()} />;
   return preview.data === undefined ? <Loading /> : <Effects preview={preview.data} isDated={isDated} />;

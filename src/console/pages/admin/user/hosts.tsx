@@ -1,4 +1,4 @@
-/** Where a user has an account, and how far each host is with it; nothing where there is only the service's own host. */
+/** The hosts where a user has an account, and how far each is with it; nothing where there is only the service's own host. */
 
 import { PAGES } from "../../../../shared/product/pages.ts";
 import { type AnswerOf, searchOf } from "../../../api.ts";

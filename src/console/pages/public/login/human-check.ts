@@ -23,7 +23,7 @@ export interface PictureState {
   readonly isOld?: true;
 }
 
-/** What there is to see. `image` is "" where there is no picture. */
+/** The visible state. `image` is "" where there is no picture. */
 export type CheckState =
   | { readonly kind: "idle" | "fetching" | "off" }
   | { readonly kind: "working" /** From 0 to 1, at most. */; readonly share: number; readonly image: string }
@@ -64,7 +64,7 @@ export interface HumanCheck {
   preferPicture(wanted: boolean): void;
   /** Whether the last answer was the browser's work, which can be done again without asking anybody. */
   isByProof(): boolean;
-  /** What to send, once it is known. Rejects with PictureNeeded, or with the reason why there is no task. */
+  /** The answer to send, once it is known. Rejects with PictureNeeded, or with the reason why there is no task. */
   answer(read: string): Promise<CheckAnswer>;
 }
 
@@ -235,7 +235,7 @@ function giveUp(current: Round | undefined): void {
   giveUpWork(current);
 }
 
-/** What the work came to; if somebody asked for the picture meanwhile, that has to be read. */
+/** The result of the work; if somebody asked for the picture meanwhile, that has to be read. */
 async function resultOf({ abort, done }: Work): Promise<number> {
   try {
     return await done;

@@ -76,7 +76,7 @@ export function NameStep({ name, onName, onSent, onHave }: NameStepProps) {
   );
 }
 
-/** What the check came to; undefined if the picture has to be read, or if there is no task, which the check itself shows. */
+/** The result of the check; undefined if the picture has to be read, or if there is no task, which the check itself shows. */
 async function answerOf(
   check: HumanCheck,
   read: string,

@@ -23,7 +23,7 @@ interface HostListProps {
 export function HostList({ hosts, chosen }: HostListProps) {
   const { hosts: texts } = userTexts.connect;
   const { query } = useLocation();
-  // Who chose one wants to read about it; what they pressed is far above.
+  // The user chose a host to read about it; the link that they pressed is far above.
   useEffect(() => {
     if (query.host === chosen.name) document.getElementById(PART)?.scrollIntoView();
   }, [query.host]);

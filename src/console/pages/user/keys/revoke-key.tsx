@@ -26,7 +26,7 @@ export function RevokeKey({ target, isLast, onClose, onDone }: RevokeKeyProps) {
     try {
       answer = await api("DELETE /me/keys/:id", { params: { id: target.id } });
     } catch (error) {
-      // What holds may be other than before: the account may be disabled, or another tab was first.
+      // The state may have changed: the account may be disabled, or another tab was first.
       void forgetAnswers();
       throw error;
     }
