@@ -9,6 +9,7 @@ import {
   MAX_LINES,
   PACKAGES,
   PLACES,
+  TESTS_BESIDE,
   WITHOUT_CIRCLES,
   WORDS,
 } from "./rules.ts";
@@ -47,6 +48,48 @@ export function idleRules(source: Source): readonly string[] {
       .filter(({ place }) => place !== "runtime")
       .map(({ name, place }) => `nothing in ${place} uses ${name}`),
   ];
+}
+
+/**
+ * Tests that lie where nobody would look for them: in a folder that src does not have, or elsewhere in their part of src than the file of the
+ * same name that they test.
+ */
+export function misplacedTests(source: Source, tests: Source): readonly string[] {
+  const folders = new Set([...source.keys()].flatMap(foldersOf));
+  const files = [...source.keys()].map(withoutEnding);
+  const imports = importsOf(tests).filter(({ to }) => to.startsWith(SRC));
+  return [...tests.keys()].flatMap((path) => {
+    const [folder] = foldersOf(path);
+    if (folder !== undefined && !folders.has(folder) && !(folder in TESTS_BESIDE))
+      return [`test/${path}: src has no folder ${folder}, and no rule names it`];
+    const tested = withoutEnding(path);
+    if (files.includes(tested)) return [];
+    const meant = imports.find(
+      ({ from, to }) => from === path && isNamesake(tested, withoutEnding(to.slice(SRC.length))),
+    );
+    if (meant === undefined) return [];
+    const file = meant.to.slice(SRC.length);
+    return [`test/${path} is about src/${file}: it belongs to test/${foldersOf(file)[0]}`];
+  });
+}
+
+/** The beginning of what tests import of src. */
+const SRC = "../src/";
+
+/** Whether both have the same name and lie in the same part of src. */
+function isNamesake(one: string, other: string): boolean {
+  const [first = "", second = ""] = [one, other].map((path) => path.slice(path.lastIndexOf("/") + 1));
+  return one.split("/")[0] === other.split("/")[0] && first === second;
+}
+
+/** The folders in which a file lies, the innermost first. */
+function foldersOf(path: string): readonly string[] {
+  const parts = path.split("/").slice(0, -1);
+  return parts.map((_, index) => parts.slice(0, parts.length - index).join("/"));
+}
+
+function withoutEnding(path: string): string {
+  return path.replace(/(?:\.(?:host|browser))?(?:\.test)?\.tsx?$/, "");
 }
 
 function wrongPlace(one: Import): readonly string[] {

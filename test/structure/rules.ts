@@ -310,6 +310,13 @@ export const WORDS: readonly Word[] = [
   },
 ];
 
+/** Folders of tests that src does not have. */
+export const TESTS_BESIDE: Readonly<Record<string, string>> = {
+  support: "tests what tests use",
+  bench: "tests the benchmarks",
+  structure: "tests these rules",
+};
+
 /** Entries that src has at the most: folders and files. */
 export const MAX_ENTRIES = 17;
 /** Lines that a file of src has at the most. */

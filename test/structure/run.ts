@@ -1,6 +1,6 @@
 /** `bun run structure`, a part of `bun run check`: prints the rules of the structure, and fails with what is against them. */
 
-import { entriesOf, findings, functionsOf, idleRules, linesOf, roomsOf } from "./findings.ts";
+import { entriesOf, findings, functionsOf, idleRules, linesOf, misplacedTests, roomsOf } from "./findings.ts";
 import {
   FOR_ALL,
   MAX_ENTRIES,
@@ -9,10 +9,11 @@ import {
   MAX_LINES,
   PACKAGES,
   PLACES,
+  TESTS_BESIDE,
   WITHOUT_CIRCLES,
   WORDS,
 } from "./rules.ts";
-import { importsOf, readSource } from "./source.ts";
+import { importsOf, readSource, readTests } from "./source.ts";
 
 const source = readSource();
 const longest = Math.max(...[...source.values()].map(linesOf));
@@ -28,6 +29,9 @@ ${rows(PACKAGES, (places) => places.join(", "))}
 What only some files may name, or is written once
 ${WORDS.map(({ name, allowed }) => `  ${name}\n${rows(allowed, (why) => why, "    ")}`).join("\n")}
 
+Tests lie in the folders of src, and in
+${rows(TESTS_BESIDE, (why) => why)}
+
 Sizes
   A function has at most ${MAX_FUNCTION} lines (now ${functions[0]?.lines}), half of them ${functions[Math.floor(functions.length / 2)]?.lines} or fewer.
   src has at most ${MAX_ENTRIES} entries (now ${entriesOf(source).length}), a file at most ${MAX_LINES} lines (now ${longest}), a folder at most ${MAX_FILES} files (now ${fullest}).
@@ -35,7 +39,11 @@ Sizes
 
 The rules are test/structure/rules.ts.`);
 
-const wrong = [...findings(source), ...idleRules(source).map((idle) => `The rules allow too much: ${idle}`)];
+const wrong = [
+  ...findings(source),
+  ...misplacedTests(source, readTests()),
+  ...idleRules(source).map((idle) => `The rules allow too much: ${idle}`),
+];
 if (wrong.length === 0) {
   console.log(`All ${source.size} files and ${importsOf(source).length} imports keep them.`);
 } else {

@@ -18,8 +18,17 @@ export interface Import {
 
 /** All files of src, in the order of their paths. */
 export function readSource(): Source {
-  const root = join(import.meta.dir, "../../src");
-  const paths = [...new Glob("**/*.{ts,tsx}").scanSync(root)].sort();
+  return readAll("src", "**/*.{ts,tsx}");
+}
+
+/** All tests by their paths below test, in the order of these. */
+export function readTests(): Source {
+  return readAll("test", "**/*.test.ts");
+}
+
+function readAll(folder: string, pattern: string): Source {
+  const root = join(import.meta.dir, "../..", folder);
+  const paths = [...new Glob(pattern).scanSync(root)].sort();
   return new Map(paths.map((path) => [path, readFileSync(join(root, path), "utf8")]));
 }
 

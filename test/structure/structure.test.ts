@@ -1,9 +1,9 @@
 /** The rules of the structure are held by src, and what is against them is found. */
 
 import { describe, expect, test } from "bun:test";
-import { findCycle, findings, idleRules } from "./findings.ts";
+import { findCycle, findings, idleRules, misplacedTests } from "./findings.ts";
 import { MAX_FUNCTION, MAX_LINES } from "./rules.ts";
-import { importsOf, readSource, type Source } from "./source.ts";
+import { importsOf, readSource, readTests, type Source } from "./source.ts";
 
 const source = readSource();
 
@@ -20,6 +20,38 @@ describe("src", () => {
 
   test("needs all that the rules allow", () => {
     expect(idleRules(source)).toEqual([]);
+  });
+});
+
+describe("test", () => {
+  test("has the folders of src, and tests beside the files that they are named after", () => {
+    expect(readTests().size).toBeGreaterThan(300);
+    expect(misplacedTests(source, readTests())).toEqual([]);
+  });
+});
+
+describe("misplacedTests()", () => {
+  const files = sourceOf({ "host/execute/command.ts": "", "host/host.ts": "", "cli/command.ts": "" });
+  const found = (tests: Readonly<Record<string, string>>) => misplacedTests(files, sourceOf(tests));
+
+  test("names a test in a folder that src does not have", () => {
+    expect(found({ "host/commands/a.test.ts": "" })).toEqual([
+      "test/host/commands/a.test.ts: src has no folder host/commands, and no rule names it",
+    ]);
+  });
+
+  test("names a test that is not beside the file of its name that it imports", () => {
+    const text = 'import { run } from "../../src/host/execute/command.ts";';
+    expect(found({ "host/command.host.test.ts": text })).toEqual([
+      "test/host/command.host.test.ts is about src/host/execute/command.ts: it belongs to test/host/execute",
+    ]);
+  });
+
+  test("has nothing against tests of a whole room, of several rooms, and at the top", () => {
+    const inRoom = 'import { run } from "../../src/host/execute/command.ts";';
+    const elsewhere = 'import { run } from "../../src/cli/command.ts";';
+    expect(found({ "host/all.test.ts": inRoom, "host/command.test.ts": elsewhere, "docs.test.ts": "" })).toEqual([]);
+    expect(found({ "host/execute/command.browser.test.ts": "", "support/fake.test.ts": "" })).toEqual([]);
   });
 });
 

@@ -1,8 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { askedKey, hostKeyOf, nameInQuestion, withKeyFile } from "../../../src/console/pages/user/connect/command.ts";
-import { platformOf } from "../../../src/console/pages/user/keys/platform.ts";
-import { urgencyOf } from "../../../src/console/pages/user/overview/urgency.ts";
-import { isolated } from "../../../src/console/ui/isolated.ts";
+import {
+  askedKey,
+  hostKeyOf,
+  nameInQuestion,
+  withKeyFile,
+} from "../../../../src/console/pages/user/connect/command.ts";
+import { platformOf } from "../../../../src/console/pages/user/keys/platform.ts";
+import { urgencyOf } from "../../../../src/console/pages/user/overview/urgency.ts";
+import { isolated } from "../../../../src/console/ui/isolated.ts";
 
 describe("the connection", () => {
   test("the command with a key file keeps the port", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { namesIn } from "../../src/host/execute/sudo-look.ts";
+import { namesIn } from "../../../src/host/execute/sudo-look.ts";
 
 describe("namesIn()", () => {
   test("reads the list that root answers with", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { describeRefusal, isRefusal, judgeSudo, mayRunAsMembers } from "../../src/host/execute/sudo-program.ts";
-import { recordingsOf } from "../support/recordings.ts";
+import { describeRefusal, isRefusal, judgeSudo, mayRunAsMembers } from "../../../src/host/execute/sudo-program.ts";
+import { recordingsOf } from "../../support/recordings.ts";
 
 const RECORDED = Object.entries(recordingsOf("sudo"));
 

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, setSystemTime, test } from "bun:test";
-import { navigationFor } from "../../src/console/navigation.ts";
-import { namesIn } from "../../src/console/pages/admin/names.ts";
-import { leaseIn, nameIn } from "../../src/console/pages/hosts/lease-text.ts";
-import { stateOf } from "../../src/console/pages/hosts/state.ts";
-import { addressOfHosts, askOf, isAll, readHostsView } from "../../src/console/pages/hosts/view.ts";
-import { maySee, rolesThatSee } from "../../src/console/roles.ts";
-import { hostTexts } from "../../src/console/texts/hosts/hosts.ts";
-import { LOCALE } from "../../src/console/texts/language.ts";
-import { hostsSentence, withHosts } from "../../src/console/ui/confirmed.ts";
+import { navigationFor } from "../../../../src/console/navigation.ts";
+import { namesIn } from "../../../../src/console/pages/admin/names.ts";
+import { leaseIn, nameIn } from "../../../../src/console/pages/hosts/lease-text.ts";
+import { stateOf } from "../../../../src/console/pages/hosts/state.ts";
+import { addressOfHosts, askOf, isAll, readHostsView } from "../../../../src/console/pages/hosts/view.ts";
+import { maySee, rolesThatSee } from "../../../../src/console/roles.ts";
+import { hostTexts } from "../../../../src/console/texts/hosts/hosts.ts";
+import { LOCALE } from "../../../../src/console/texts/language.ts";
+import { hostsSentence, withHosts } from "../../../../src/console/ui/confirmed.ts";
 
 /** Noon today where the reader is. */
 const noon = new Date();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { localeOf } from "../../src/console/texts/language.ts";
+import { localeOf } from "../../../src/console/texts/language.ts";
 
 describe("localeOf()", () => {
   test.each([

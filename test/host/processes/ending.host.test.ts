@@ -13,14 +13,14 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { directEnder } from "../../src/host/execute/direct.ts";
-import { endProcesses } from "../../src/host/processes/ending.ts";
-import { isAbout, readPids, readProcess } from "../../src/host/processes/processes.ts";
-import { readMounts } from "../../src/host/safe-open.ts";
-import type { Closing } from "../../src/protocol/host.ts";
-import { bunRuntime } from "../../src/runtime/bun.ts";
-import { openLibc } from "../../src/runtime/bun-kernel.ts";
-import { createKernel } from "../../src/runtime/kernel.ts";
+import { directEnder } from "../../../src/host/execute/direct.ts";
+import { endProcesses } from "../../../src/host/processes/ending.ts";
+import { isAbout, readPids, readProcess } from "../../../src/host/processes/processes.ts";
+import { readMounts } from "../../../src/host/safe-open.ts";
+import type { Closing } from "../../../src/protocol/host.ts";
+import { bunRuntime } from "../../../src/runtime/bun.ts";
+import { openLibc } from "../../../src/runtime/bun-kernel.ts";
+import { createKernel } from "../../../src/runtime/kernel.ts";
 import {
   base,
   CLOSED,
@@ -35,12 +35,12 @@ import {
   startAs,
   stored,
   UID,
-} from "../support/direct-host.ts";
-import { hasFuse, withFuseControl, withHeldMount } from "../support/holding-fuse.ts";
-import { describeOnHost, testAccount } from "../support/host-account.ts";
-import { startHostAs } from "../support/host-client.ts";
-import { SURVIVORS } from "../support/survivors.ts";
-import { until } from "../support/until.ts";
+} from "../../support/direct-host.ts";
+import { hasFuse, withFuseControl, withHeldMount } from "../../support/holding-fuse.ts";
+import { describeOnHost, testAccount } from "../../support/host-account.ts";
+import { startHostAs } from "../../support/host-client.ts";
+import { SURVIVORS } from "../../support/survivors.ts";
+import { until } from "../../support/until.ts";
 
 const HIERARCHY = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"].find((path) => existsSync(`${path}/cgroup.controllers`));
 const PIDS = ["/sys/fs/cgroup/pids", "/sys/fs/cgroup"].find((path) => canLimit(path));

@@ -6,8 +6,8 @@ import {
   type CheckState,
   createHumanCheck,
   PictureNeeded,
-} from "../../src/console/pages/public/login/human-check.ts";
-import type { Proof } from "../../src/console/pages/public/login/proof.ts";
+} from "../../../../../src/console/pages/public/login/human-check.ts";
+import type { Proof } from "../../../../../src/console/pages/public/login/proof.ts";
 
 const IMAGE = "data:image/png;base64,iVBORw0KGgo=";
 const PROOF: Proof = { algorithm: "SHA-256", salt: "s", target: "00", maximum: 9 };

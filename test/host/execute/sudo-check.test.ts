@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { checkSudo, strayKeyFiles } from "../../src/host/execute/sudo-check.ts";
-import { keyFileOf } from "../../src/host/key-file/key-path.ts";
-import { parseViews, viewsOf } from "../../src/host/key-file/sudo-key-file.ts";
-import { testSettings } from "../support/host-account.ts";
-import { recordingsOf } from "../support/recordings.ts";
+import { checkSudo, strayKeyFiles } from "../../../src/host/execute/sudo-check.ts";
+import { keyFileOf } from "../../../src/host/key-file/key-path.ts";
+import { parseViews, viewsOf } from "../../../src/host/key-file/sudo-key-file.ts";
+import { testSettings } from "../../support/host-account.ts";
+import { recordingsOf } from "../../support/recordings.ts";
 
 describe("strayKeyFiles", () => {
   test.each([

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { readDetail } from "../../../src/console/audit-detail.ts";
-import { sentenceOf, type TrailRecord } from "../../../src/console/pages/user/trail/sentence.ts";
-import { trailTexts } from "../../../src/console/texts/user/trail.ts";
-import { AUDIT_ACTIONS } from "../../../src/shared/product/audit-actions.ts";
-import { ACTOR_TYPES } from "../../../src/shared/product/statuses.ts";
+import { readDetail } from "../../../../src/console/audit-detail.ts";
+import { sentenceOf, type TrailRecord } from "../../../../src/console/pages/user/trail/sentence.ts";
+import { trailTexts } from "../../../../src/console/texts/user/trail.ts";
+import { AUDIT_ACTIONS } from "../../../../src/shared/product/audit-actions.ts";
+import { ACTOR_TYPES } from "../../../../src/shared/product/statuses.ts";
 
 const WORDING = { texts: trailTexts, isolated: (text: string) => text, moment: (time: string) => time };
 

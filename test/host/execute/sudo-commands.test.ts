@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { requireSudoLayout } from "../../src/host/execute/sudo-commands.ts";
-import type { HostSettings } from "../../src/host/settings.ts";
-import { testSettings } from "../support/host-account.ts";
+import { requireSudoLayout } from "../../../src/host/execute/sudo-commands.ts";
+import type { HostSettings } from "../../../src/host/settings.ts";
+import { testSettings } from "../../support/host-account.ts";
 
 const check = (layout: Partial<HostSettings>) => requireSudoLayout(testSettings(layout));
 

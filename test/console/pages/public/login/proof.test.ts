@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { solve } from "../../src/console/pages/public/login/proof.ts";
+import { solve } from "../../../../../src/console/pages/public/login/proof.ts";
 
 function proof(n: number, maximum: number, salt = "a salt.é") {
   const target = createHash("sha256").update(`${salt}${n}`).digest("hex");
