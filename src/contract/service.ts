@@ -6,7 +6,10 @@ const ConsoleConfig = v.pipe(
   v.object({
     version: described("1.0.0"),
     brand: described("Example Corp", "Who offers the service, as `UAM_BRAND_NAME` says; empty without it"),
-    dry_run: v.pipe(v.boolean(), v.description("Whether nothing on the service's own host is changed")),
+    dry_run: v.pipe(
+      v.boolean(),
+      v.metadata({ description: "Whether nothing on the service's own host is changed", examples: [false] }),
+    ),
     captcha: v.pipe(
       v.picklist(["image", "proof", "both", "off"]),
       v.description("The proof needed to ask for a one-time code: see `UAM_CAPTCHA`"),
