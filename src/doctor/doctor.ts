@@ -65,6 +65,8 @@ export interface Examination {
   readonly service: ServiceAddress;
   /** The faults of this host's sudo; asked of it by default. */
   readonly sudoFault?: typeof findSudoFault;
+  /** What is known of a newer PostgreSQL than the carried one; asked of this machine's package lists by default. */
+  readonly checkCarried?: () => Promise<readonly Finding[]>;
   /** The provider of single sign-on, where one is set up. */
   readonly sso?: SsoProvider | undefined;
   /** Opens the services, or throws saying why that is impossible. */
@@ -78,7 +80,7 @@ const STORED = ["database", "service", "accounts", "uids", "closings", "events",
 
 /** Checks everything; what cannot be checked is a fault or skipped, and never prevents the other checks. */
 export async function examine(examination: Examination): Promise<readonly Finding[]> {
-  const { config, isRoot, fix } = examination;
+  const { config, isRoot, fix, checkCarried = () => checkCarriedPostgres(broughtPostgres()) } = examination;
   const stored = await guarded("database", () => checkStored(examination));
   return [
     areaOf("configuration").ok("The configuration is valid"),
@@ -92,9 +94,7 @@ export async function examine(examination: Examination): Promise<readonly Findin
     ...(await checkHostMode(examination)),
     ...(config.localHost && config.hostMode === "sudo" ? await guarded("programs", () => checkDisputedPrograms()) : []),
     ...checkOwnProgram(),
-    ...(config.databaseUrl === undefined
-      ? await guarded("database", () => checkCarriedPostgres(broughtPostgres()))
-      : []),
+    ...(config.databaseUrl === undefined ? await guarded("database", checkCarried) : []),
     ...stored,
     ...(config.hostMode === "dry-run" || !config.localHost
       ? []

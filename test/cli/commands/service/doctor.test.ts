@@ -47,6 +47,8 @@ function examineApp(overrides: Partial<Examination> = {}, config: Partial<Examin
     open: async () => ({ services: app.services, close: async () => {} }),
     service: { address: "127.0.0.1:8080", ask: async () => undefined },
     sudoFault: () => undefined,
+    // Half a second of a processor each time, where apt keeps no index of its lists.
+    checkCarried: async () => [],
     ...overrides,
   });
 }
@@ -83,6 +85,16 @@ describe("doctor", () => {
     expect(faults(await examineApp())).toEqual(["administrators: There is no administrator"]);
     await addAdmin(app.system, "chief", "chief@example.org", "seven lanterns over cold water");
     expect(faults(await examineApp())).toEqual([]);
+  });
+
+  test("examine() asks this machine's package lists about the carried PostgreSQL, and about no other", async () => {
+    const carried = async (databaseUrl?: string) => {
+      const open = () => Promise.reject(new Error("opened"));
+      const findings = await examineApp({ checkCarried: undefined, open }, { databaseUrl });
+      return findings.filter(({ finding }) => finding.startsWith("The carried PostgreSQL is "));
+    };
+    expect(await carried()).toMatchObject([{ area: "database" }]);
+    expect(await carried(`postgres://127.0.0.1:${await freePort()}/uam`)).toEqual([]);
   });
 
   test("examine() finds that nobody is an owner", async () => {
