@@ -1,13 +1,13 @@
 /** System calls as each runtime makes them, on processes of uids that nobody has. */
 
 import { describe, expect, test } from "bun:test";
-import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { SWEEP_UID, SWEEP_UIDS } from "../../src/shared/system/kernel.ts";
 import { SERVER_UIDS } from "../../src/store/postgres/postgres-owner.ts";
 import { describeOnHost } from "../support/host-account.ts";
+import { startSleeper } from "../support/sleeper.ts";
 
 const root = join(import.meta.dir, "../..");
 const UID = 58_690;
@@ -26,7 +26,7 @@ describe("the sweep's uid", () => {
 
 describeOnHost("uam sweep", () => {
   test.each(Object.entries(PROGRAMS))("kills the processes of the uid, and nothing else, on %s", async (_, program) => {
-    const [own, other, roots] = [sleeper(UID), sleeper(UID + 1), sleeper(0)];
+    const [own, other, roots] = [await startSleeper(UID), await startSleeper(UID + 1), await startSleeper(0)];
     const ended = once(own, "exit");
     try {
       expect(await outcome([...program, "sweep", String(UID)])).toEqual({ code: 0, stderr: "" });
@@ -58,12 +58,6 @@ describeOnHost("uam sweep", () => {
     }
   });
 });
-
-/** Sleeps as the uid once it has said so. */
-function sleeper(uid: number): ChildProcess {
-  const as = ["--reuid", String(uid), "--regid", String(uid), "--clear-groups"];
-  return spawn("setpriv", [...as, "--", "sleep", "60"], { stdio: "ignore" });
-}
 
 async function outcome(argv: readonly string[]): Promise<{ readonly code: number; readonly stderr: string }> {
   const child = Bun.spawn([...argv], {

@@ -1,7 +1,7 @@
 /** uam lock on a real account, with the database down. */
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { spawn, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { IDENTITY_FILE } from "../../../../src/agent/paths.ts";
@@ -9,6 +9,7 @@ import { lockAsRoot } from "../../../../src/cli/commands/users/lock-as-root.ts";
 import { bunRuntime } from "../../../../src/runtime/bun.ts";
 import { createTestCli, type TestCli } from "../../../support/cli.ts";
 import { describeOnHost } from "../../../support/host-account.ts";
+import { startSleeper } from "../../../support/sleeper.ts";
 
 const NAME = "tlock";
 const ACCOUNT = `ext_${NAME}`;
@@ -34,8 +35,7 @@ describeOnHost("uam lock on a real host", () => {
   });
 
   test("shuts the account and ends its processes without the database", async () => {
-    const asOwner = ["--reuid", String(uid), "--regid", String(uid), "--clear-groups", "--", "sleep", "60"];
-    const child = spawn("/usr/bin/setpriv", asOwner, { stdio: "ignore" });
+    const child = await startSleeper(uid);
     const ended = new Promise((resolve) => child.on("exit", (_, signal) => resolve(signal)));
     const { code, stderr } = await cli.run(["lock", NAME], withoutDatabase());
     expect(code).toBe(0);

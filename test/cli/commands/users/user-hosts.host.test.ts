@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { readConfig } from "../../../../src/config/config.ts";
 import { uploadKey } from "../../../../src/domain/keys/keys.ts";
@@ -14,7 +15,7 @@ import { createTestClock } from "../../../support/clock.ts";
 import { describeOnHost } from "../../../support/host-account.ts";
 import { insertHost } from "../../../support/host-rows.ts";
 import { freshKey } from "../../../support/keys.ts";
-import { until } from "../../../support/until.ts";
+import { startSleeper } from "../../../support/sleeper.ts";
 
 const NAME = "tmover";
 const ACCOUNT = `ext_${NAME}`;
@@ -49,14 +50,14 @@ describeOnHost("uam user hosts on a real host", () => {
     const uid = uidOf();
     const keys = readFileSync(`${HOME}/.ssh/authorized_keys`, "utf8");
     writeFileSync(`${HOME}/left-behind`, "");
-    const sleeper = Bun.spawn(["/usr/bin/setpriv", `--reuid=${uid}`, "--clear-groups", "--", "/bin/sleep", "600"]);
-    await until(() => readFileSync(`/proc/${sleeper.pid}/status`, "utf8").includes(`\nUid:\t${uid}\t`));
+    const sleeper = await startSleeper(uid);
+    const ended = once(sleeper, "exit");
 
     const taken = await cli.run(["user", "hosts", NAME, "--set", "web1"]);
     expect([taken.code, taken.stderr]).toEqual([0, ""]);
     expect(uidOf()).toBeNaN();
     expect(existsSync(HOME)).toBe(false);
-    expect(await sleeper.exited).not.toBe(0);
+    expect((await ended)[0]).not.toBe(0);
     expect(await cli.run(["reconcile", "--check"])).toMatchObject({ code: 0 });
     expect((await cli.json(["user", "show", NAME])).status).toBe("active");
     // Nothing makes it again.
