@@ -107,7 +107,7 @@ export function createApp(services: Services, options: WebOptions): App {
       const request = withUrl(received, withoutEmptyParameters(routableUrl(received.url)));
       const address = clientAddress(peer, request.headers.get("x-forwarded-for"), trusted);
       const route = INDEX.patternOf(pathOf(request));
-      const entry = INDEX.find(request.method, route)?.contract;
+      const entry = (INDEX.find(request.method, route) ?? INDEX.find("GET", route))?.contract;
       const { id } = noteRequest(request, { address, route, entry, target: targetOf(received.url), hold });
       return await services.log.within({ requestId: id }, () => answer(web, router, request));
     },

@@ -167,6 +167,7 @@ describe("answers", () => {
     expect(headers.get("cache-control")).toBe("no-store");
     expect(headers.get("x-content-type-options")).toBe("nosniff");
     expect((await app.anonymous().call("GET", "/healthz")).headers.get("cache-control")).toBeNull();
+    expect((await app.anonymous().call("PUT", "/healthz")).headers.get("cache-control")).toBeNull();
   });
 
   test("/healthz tells version, uptime and runtime", async () => {

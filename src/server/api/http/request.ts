@@ -22,7 +22,7 @@ export interface RequestInfo {
   readonly address: string;
   /** The path of the route it is for, as registered; "other" where there is none. */
   readonly route: string;
-  /** The contract's entry for it; undefined where the path has none, or none of that method. */
+  /** The contract's entry for it, or for GET where the path has none of that method; undefined where it has neither. */
   readonly entry: Route | undefined;
   /** Path and query below the API's root, character by character as they were sent. */
   readonly target: string;
