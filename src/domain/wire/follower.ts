@@ -10,7 +10,7 @@ import type { AuditHead } from "../audit/head.ts";
 import { hex } from "../audit/seal.ts";
 import type { Services } from "../operation/context.ts";
 import { mayChangeHosts, mayRemove, maySetHosts, type Touch } from "./audit-effects.ts";
-import { either, type News, noteUser } from "./change-batch.ts";
+import type { News } from "./held-requests.ts";
 import { type LogRecord, numberRemovals, readAfter, readHead, readRemovalsAfter, readTouches } from "./log-records.ts";
 import { createMembership, type Membership } from "./membership.ts";
 import { createWindow, type Entry, type Since } from "./recent-changes.ts";
@@ -196,7 +196,7 @@ function effectsOf(
   touched: readonly Touched[],
   { before, membership, removed }: MembershipChange,
 ): { readonly entries: readonly Entry[]; readonly news: Omit<News, "at"> } {
-  const users = new Map<number, readonly number[]>();
+  const users = new Map<number, ReadonlySet<number>>();
   const whole = new Set<number>();
   let isForAll = false;
   const entries = touched.map(({ id, touch }): Entry => {
@@ -209,13 +209,19 @@ function effectsOf(
     } else {
       const now = membership.hostsOf(touch.user);
       const hosts = touch.regrants ? either(now, before.users.get(touch.user) ?? new Set<number>()) : now;
-      noteUser(users, touch.user, hosts);
+      users.set(touch.user, either(hosts, users.get(touch.user) ?? new Set()));
       // The hosts that the user lost: nothing else would tell when a host asks later.
       if (touch.regrants) return { id, touch, hosts };
     }
     return { id, touch, hosts: undefined };
   });
-  return { entries, news: { users, removed, touched: new Set(before.users.keys()), whole: isForAll ? "all" : whole } };
+  return { entries, news: { users, removed, whole: isForAll ? "all" : whole } };
+}
+
+/** The union; no copy where one holds it already, because the window may keep many. */
+function either(one: ReadonlySet<number>, other: ReadonlySet<number>): ReadonlySet<number> {
+  if (one.size === 0 || one === other) return other;
+  return other.size === 0 ? one : one.union(other);
 }
 
 /** Runs `work` one at a time; calls that come meanwhile get another run after it. */

@@ -1,14 +1,27 @@
 /** Requests of agents that are held until there is news for their host. */
 
+import type { AccountRef } from "../../protocol/host.ts";
 import { SECOND } from "../../shared/time/clock.ts";
+import type { AuditHead } from "../audit/head.ts";
 import type { UserState } from "./accounts-state.ts";
-import type { News } from "./change-batch.ts";
 import type { KnownStates } from "./known-states.ts";
 
 /** A request without news is held this long at most, at random, so that not all come back at once. */
 const LONGEST_HOLD = { least: 50 * SECOND, most: 60 * SECOND };
 /** Held requests are answered in portions, so that other work gets a turn. */
 const PORTION = 100;
+
+/** The effects of new audit records on the hosts. */
+export interface News {
+  /** The newest of them. */
+  readonly at: AuditHead;
+  /** The touched users, each with the hosts that the change concerns; users with the same grants share one set. */
+  readonly users: ReadonlyMap<number, ReadonlySet<number>>;
+  /** The accounts that a host has to remove. */
+  readonly removed: ReadonlyMap<number, readonly AccountRef[]>;
+  /** The hosts that are told everything anew. */
+  readonly whole: ReadonlySet<number> | "all";
+}
 
 /** Why a request is held no longer. */
 export type End =
@@ -83,16 +96,17 @@ export function createHeldRequests(): HeldRequests {
 export async function tellHeld(requests: HeldRequests, news: News, known: Pick<KnownStates, "read">): Promise<void> {
   const concerned = requests.hosts().filter((host) => concerns(news, host));
   if (concerned.length === 0) return;
-  const users = new Set(concerned.flatMap((host) => news.users.get(host) ?? []));
+  const users = [...news.users].flatMap(([user, hosts]) => (concerned.some((host) => hosts.has(host)) ? [user] : []));
   const states = new Map<number, UserState>();
   try {
-    for (const one of await known.read([...users])) states.set(one.user, one);
+    for (const one of await known.read(users)) states.set(one.user, one);
   } catch (error) {
     for (const host of concerned) requests.end(host, { kind: "again" });
     throw error;
   }
   const closes = (host: number) =>
-    news.removed.has(host) || (news.users.get(host) ?? []).some((user) => states.get(user)?.state.open !== true);
+    news.removed.has(host) ||
+    news.users.entries().some(([user, hosts]) => hosts.has(host) && states.get(user)?.state.open !== true);
   const first = new Set(concerned.filter(closes));
   const inOrder = [...first, ...concerned.filter((host) => !first.has(host))];
   for (const [index, host] of inOrder.entries()) {
@@ -103,5 +117,6 @@ export async function tellHeld(requests: HeldRequests, news: News, known: Pick<K
 }
 
 function concerns(news: News, host: number): boolean {
-  return news.users.has(host) || news.removed.has(host) || news.whole === "all" || news.whole.has(host);
+  const isTouched = news.users.values().some((hosts) => hosts.has(host));
+  return isTouched || news.removed.has(host) || news.whole === "all" || news.whole.has(host);
 }

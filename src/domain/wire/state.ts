@@ -73,7 +73,7 @@ export function createStates(services: Services): States {
   const follower: Follower = createFollower(services, {
     news: async (news) => {
       // At once: later requests see the follower's new head.
-      known.forget(news.touched);
+      known.forget(news.users.keys());
       await tellHeld(requests, news, known).catch((error: unknown) => {
         // The change is known all the same.
         const sentence = "the changes cannot be read for the waiting hosts; each request reads them by itself";
@@ -195,7 +195,7 @@ async function readMissed(
 
 function partIn({ news, states }: Extract<End, { kind: "changes" }>, host: AdmittedHost, follower: Follower) {
   const { at, users, removed } = news;
-  const own = (users.get(host.id) ?? []).flatMap((user) => states.get(user) ?? []);
+  const own = [...users].flatMap(([user, hosts]) => (hosts.has(host.id) ? (states.get(user) ?? []) : []));
   return partOf({ at, states: own, removed: removed.get(host.id) ?? [] }, host, follower);
 }
 
