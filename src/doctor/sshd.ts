@@ -3,6 +3,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { findCommand } from "../host/execute/command.ts";
 import { readProcesses, sentenceOfUnread } from "../host/processes/processes.ts";
+import { listsAgainst, takesKeyAlone } from "../host/sshd/admission.ts";
 import { settingsCommand } from "../host/sshd/sshd.ts";
 import {
   askedForSettings,
@@ -92,7 +93,7 @@ export function judgeSshd(settings: SshdSettings, expected: SshdExpectation): re
     ),
     ...unless(value("PermitUserRC") === "no", "sshd runs ~/.ssh/rc of external users", INSTALL),
     ...unless(
-      /(^|\s)(any|publickey)(\s|$)/.test(value("AuthenticationMethods") || "any"),
+      takesKeyAlone(settings),
       `AuthenticationMethods requires more than a key of ext_ accounts: ${value("AuthenticationMethods")}`,
       INSTALL,
     ),
@@ -164,49 +165,17 @@ function fullPattern(pattern: string): string {
   return pattern.startsWith("/") || pattern.startsWith("%h/") ? pattern : `%h/${pattern}`;
 }
 
-/** sshd_config(5): DenyUsers, AllowUsers, DenyGroups, AllowGroups; all four must let an account through. */
 function admissionFaults(settings: SshdSettings, groups: readonly string[]): readonly Finding[] {
-  const patterns = (name: string) => valuesOf(settings, name);
-  const names = (name: string) => patterns(name).map((pattern) => pattern.replace(/@.*$/, ""));
-  const hit = (list: readonly string[], values: readonly string[]) => values.some((value) => matchesList(list, value));
-  const own = [PROBE, ...groups];
-  const remedy = (what: string) => `${what} in /etc/ssh/sshd_config and its drop-ins`;
   const marker = groups[0] ?? "";
-  return [
-    ...unless(
-      !hit(names("DenyUsers"), [PROBE]),
-      "DenyUsers shuts ext_ accounts out",
-      remedy("take ext_* out of DenyUsers"),
-    ),
-    ...unless(
-      patterns("AllowUsers").length === 0 || hit(names("AllowUsers"), [PROBE]),
-      "AllowUsers shuts ext_ accounts out",
-      remedy("add ext_* to AllowUsers"),
-    ),
-    ...unless(
-      !hit(patterns("DenyGroups"), own),
-      "DenyGroups shuts ext_ accounts out",
-      remedy(`take ${marker} out of DenyGroups`),
-    ),
-    ...unless(
-      patterns("AllowGroups").length === 0 || hit(patterns("AllowGroups"), own),
-      "AllowGroups shuts ext_ accounts out",
-      remedy(`add ${marker} to AllowGroups`),
-    ),
-  ];
-}
-
-/** ssh_config(5), PATTERNS: `*`, `?`, and `!` that excludes. */
-function matchesList(list: readonly string[], value: string): boolean {
-  const matches = (pattern: string) => {
-    const escaped = pattern
-      .replace(/[.+^${}()|[\]\\]/g, "\\$&")
-      .replaceAll("*", ".*")
-      .replaceAll("?", ".");
-    return new RegExp(`^${escaped}$`).test(value);
+  const remedies = {
+    DenyUsers: "take ext_* out of DenyUsers",
+    AllowUsers: "add ext_* to AllowUsers",
+    DenyGroups: `take ${marker} out of DenyGroups`,
+    AllowGroups: `add ${marker} to AllowGroups`,
   };
-  if (list.some((pattern) => pattern.startsWith("!") && matches(pattern.slice(1)))) return false;
-  return list.some((pattern) => !pattern.startsWith("!") && matches(pattern));
+  return listsAgainst(settings, { name: PROBE, groups: [PROBE, ...groups] }).map((list) =>
+    area.fault(`${list} shuts ext_ accounts out`, `${remedies[list]} in /etc/ssh/sshd_config and its drop-ins`),
+  );
 }
 
 function nologin(): readonly Finding[] {

@@ -18,6 +18,7 @@ import { createManagedHost } from "./managed-host.ts";
 import { EXAMPLE, trashBases } from "./plan/plan.ts";
 import { openJournal } from "./processes/journal.ts";
 import { openLoginLog } from "./processes/login-log.ts";
+import { openRefusalLog } from "./processes/refusals.ts";
 import { ownUid } from "./safe-open.ts";
 import { type HostSettings, requireLayout } from "./settings.ts";
 import { createHostKeys } from "./sshd/host-keys.ts";
@@ -44,6 +45,7 @@ export async function createHost(given: HostSettings, log: Log, machine: Machine
         isOurs: (uid: number) => isOurs(readAccounts(), uid, settings.markerGroup),
         journal: openJournal(settings.tools),
         loginLog: openLoginLog(settings.tools),
+        refusalLog: openRefusalLog(settings.tools),
       });
       return await prepared({ settings, executor, expiry, log, ...askSshd(settings.tools) });
     }

@@ -61,7 +61,7 @@ const ONLY_LOOKS: Executor = {
   apply: refuse,
   endUnproven: refuse,
   endOutside: refuse,
-  sessions: { list: refuse, end: refuse, logins: refuse },
+  sessions: { list: refuse, end: refuse, logins: refuse, refusals: refuse },
   jobs: { keep: refuse, forget: refuse },
   view: OWN_VIEW,
 };

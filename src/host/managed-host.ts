@@ -17,6 +17,7 @@ import { shutAccount, takeKey, tryAll } from "./closing.ts";
 import { applyInOrder, completeTable } from "./execute/executor.ts";
 import { foreignKeys } from "./foreign-keys.ts";
 import { foreign, type HostContext, hasMark, otherFiles, presenceOf, requireWhole, textOf } from "./host-context.ts";
+import { loginFaults } from "./login-faults.ts";
 import { narrowKeys } from "./narrowing.ts";
 import {
   type Change,
@@ -80,6 +81,11 @@ export function createManagedHost(context: HostContext): Host {
     endSession: async (account, id) =>
       isPresent(context, account) ? await executor.sessions.end(account, id) : "gone",
     logins: (from) => executor.sessions.logins(from),
+    refusals: (account) => {
+      requireRef(account);
+      return executor.sessions.refusals(account);
+    },
+    loginFaults: async (account) => (isDry ? [] : await loginFaults(context, account)),
     planned: (work) => plannedBy(context, createManagedHost, work),
     keyRefusal: async (key) => {
       if (isDry) return undefined;

@@ -39,6 +39,8 @@ export const ABSENT_HOST: Host = {
   sessions: async () => [],
   endSession: async () => "gone",
   logins: async (from) => ({ logins: [], next: from }),
+  refusals: async () => ({ refusals: [], unread: "The service manages no host of its own" }),
+  loginFaults: async () => [],
   /** The work is not even run: it would change nothing here. */
   planned: async () => [],
 };

@@ -1,5 +1,7 @@
 /** The narrow interface between the features and the host: the wanted accounts, and the operations of a host. */
 
+import type { HostObstacle } from "../shared/product/login-obstacles.ts";
+
 export type HostMode = "dry-run" | "direct" | "sudo";
 
 /** How a host is managed; `none` if there is no host, and every operation counts as done. */
@@ -135,6 +137,36 @@ export interface Login {
   readonly from: string;
 }
 
+/** A login that sshd refused, by its own log. */
+export interface RefusedLogin {
+  readonly at: Date;
+  /** The client's address; "" where the log names none. */
+  readonly from: string;
+  /** Sshd's own words, which a client may have chosen a part of. */
+  readonly why: string;
+}
+
+/** The newest part of sshd's log, as far as it is about refusals of one account. */
+export interface RefusalLog {
+  /** The newest first; at most ten. */
+  readonly refusals: readonly RefusedLogin[];
+  /** How far back the log was read, where there is more of it. */
+  readonly since?: Date | undefined;
+  /** Why it could not be read, as a sentence: then nothing is known. */
+  readonly unread?: string | undefined;
+}
+
+/** Something on the host that keeps the owner of an open account out, or may. */
+export interface LoginFault {
+  readonly reason: HostObstacle;
+  /** A sentence without a full stop. */
+  readonly text: string;
+  /** What to do about it, likewise. */
+  readonly remedy: string;
+  /** Whether nobody gets in because of it; otherwise some get in, or not as they should. */
+  readonly blocks: boolean;
+}
+
 /** A piece of sshd's log. */
 export interface LoginLog {
   /** The oldest first; at most as many as one reading takes. */
@@ -250,6 +282,10 @@ export interface Host {
   endSession(account: AccountRef, id: string): Promise<"ended" | "gone">;
   /** The logins that sshd logged from there on; none if the host has no journal, and in dry-run. */
   logins(from: string): Promise<LoginLog>;
+  /** The newest logins to the account that sshd refused, where its log can be read. Throws `internal` if the host cannot be asked. */
+  refusals(account: AccountRef): Promise<RefusalLog>;
+  /** What keeps the owner of this open account out, by all that the host shows; changes nothing. In dry-run nothing is found. */
+  loginFaults(account: Account): Promise<readonly LoginFault[]>;
   /**
    * The changes that `work` would make, each as the line that a dry run logs; nothing changes. `work` gets a host on which every
    * account in question is as it should be.

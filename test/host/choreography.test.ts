@@ -78,6 +78,7 @@ function context(settings = SETTINGS): HostContext {
   const patterns = {
     ...{ of: async () => readKeyFiles, refusal: () => undefined, reads: () => true, refresh: () => {} },
     named: async () => readKeyFiles.patterns,
+    settingsFor: async () => ({}),
   };
   return { settings, executor, expiry: { kind: "utc" }, log, patterns, hostKeys: async () => [] };
 }

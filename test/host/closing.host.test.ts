@@ -23,6 +23,7 @@ import { createManagedHost } from "../../src/host/managed-host.ts";
 import type { Change } from "../../src/host/plan/plan.ts";
 import { openJournal } from "../../src/host/processes/journal.ts";
 import { openLoginLog } from "../../src/host/processes/login-log.ts";
+import { openRefusalLog } from "../../src/host/processes/refusals.ts";
 import { createKeyFilePatterns } from "../../src/host/sshd/sshd.ts";
 import type { Account, Host, ServerKey } from "../../src/protocol/host.ts";
 import { bunRuntime } from "../../src/runtime/bun.ts";
@@ -77,6 +78,7 @@ describeOnHost("closings in direct mode", () => {
       isOurs: (uid) => isOurs(readAccounts(), uid, GROUP),
       journal: openJournal(settings.tools),
       loginLog: openLoginLog(settings.tools),
+      refusalLog: openRefusalLog(settings.tools),
     });
     const patterns = createKeyFilePatterns(settings.tools);
     return createManagedHost({

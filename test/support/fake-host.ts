@@ -2,7 +2,17 @@
 
 import { usableKeys } from "../../src/host/key-file/authorized-keys.ts";
 import { isInside } from "../../src/host/processes/outside.ts";
-import type { Account, AccountRef, Closing, Host, Login, SshSession, Stray } from "../../src/protocol/host.ts";
+import type {
+  Account,
+  AccountRef,
+  Closing,
+  Host,
+  Login,
+  LoginFault,
+  RefusalLog,
+  SshSession,
+  Stray,
+} from "../../src/protocol/host.ts";
 import { UamError } from "../../src/shared/errors.ts";
 
 export interface FakeAccount {
@@ -29,6 +39,8 @@ export type FakeAction =
   | "sessions"
   | "endSession"
   | "logins"
+  | "refusals"
+  | "loginFaults"
   /** The key file of an account that is shut. */
   | "emptyFile"
   /** The running sessions of a revoked key, or processes of an account that is shut. */
@@ -52,6 +64,10 @@ export interface FakeHost extends Host {
   readonly sessionsOpen: (SshSession & { readonly account: string })[];
   /** What the next reading of sshd's log finds. */
   readonly loginsLogged: Login[];
+  /** What sshd's log has about refusals of any account. */
+  readonly refusalsLogged: { -readonly [Part in keyof RefusalLog]: RefusalLog[Part] };
+  /** What keeps people out of an account, by its name. */
+  readonly faults: Map<string, readonly LoginFault[]>;
 }
 
 /** Of no host. */
@@ -68,6 +84,8 @@ export function createFakeHost(pause = 3): FakeHost {
   const strays: FakeHost["strays"] = [];
   const sessions: FakeHost["sessionsOpen"] = [];
   const logins: FakeHost["loginsLogged"] = [];
+  const refusalsLogged: FakeHost["refusalsLogged"] = { refusals: [] };
+  const faults: FakeHost["faults"] = new Map();
 
   async function act(action: FakeAction, ref: AccountRef): Promise<void> {
     calls.push(`${action} ${ref.name}`);
@@ -102,6 +120,8 @@ export function createFakeHost(pause = 3): FakeHost {
 
   return {
     mode: "direct",
+    refusalsLogged,
+    faults,
     accounts,
     calls,
     failing,
@@ -220,6 +240,14 @@ export function createFakeHost(pause = 3): FakeHost {
     logins: async (from) => {
       refuseAll("logins");
       return { logins: logins.splice(0), next: String(Number(from) + 1) };
+    },
+    refusals: async () => {
+      refuseAll("refusals");
+      return { ...refusalsLogged };
+    },
+    loginFaults: async ({ name }) => {
+      refuseAll("loginFaults");
+      return faults.get(name) ?? [];
     },
     planned: async (work) => {
       const planner = createFakeHost(0);

@@ -30,7 +30,9 @@ if (defined $after) {
   while (!$found && defined(my $line = <$file>)) { $found = index($line, "\\"__CURSOR\\":\\"$after\\"") >= 0 }
   exit 1 unless $found;
 }
-LINE: while (my $line = <$file>) {
+my @lines = <$file>;
+@lines = reverse @lines if grep { $_ eq "--reverse" } @ARGV;
+LINE: for my $line (@lines) {
   for my $field (keys %wanted) {
     next LINE unless grep { index($line, "\\"$field\\":\\"$_\\"") >= 0 } @{$wanted{$field}};
   }

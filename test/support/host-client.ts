@@ -24,6 +24,7 @@ export interface RemoteHost
     | "endSession"
     | "orphanUids"
     | "endStrays"
+    | "loginFaults"
   > {
   readonly pid: number | undefined;
   /** What `checkSudo` finds. Given a file, each of its pauses makes it, and lasts until it is removed. */
@@ -32,6 +33,8 @@ export interface RemoteHost
   sessions(account: AccountRef): Promise<readonly (Omit<SshSession, "since"> & { readonly since: string })[]>;
   /** The same as JSON. */
   logins(from: string): Promise<unknown>;
+  /** The same as JSON. */
+  refusals(account: AccountRef): Promise<unknown>;
   stop(): void;
 }
 
@@ -104,6 +107,8 @@ function startHost(privileges: readonly string[], overrides: Partial<HostSetting
     orphanUids: () => call("orphanUids") as ReturnType<Host["orphanUids"]>,
     endStrays: (uids, checkOnly) => call("endStrays", uids, checkOnly) as ReturnType<Host["endStrays"]>,
     logins: (from) => call("logins", from),
+    refusals: (account) => call("refusals", account),
+    loginFaults: (account) => call("loginFaults", account) as ReturnType<Host["loginFaults"]>,
     stop: () => void child.kill("SIGKILL"),
   };
 }

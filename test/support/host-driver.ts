@@ -56,6 +56,10 @@ async function call(method: string, args: readonly unknown[]): Promise<unknown> 
       return await made.endSession(account(args[0]), String(args[1]));
     case "logins":
       return await made.logins(String(args[0]));
+    case "refusals":
+      return await made.refusals(account(args[0]));
+    case "loginFaults":
+      return await made.loginFaults(account(args[0]));
     default:
       throw new Error(`no such method: ${method}`);
   }

@@ -25,6 +25,7 @@ import {
   readPids,
   sentenceOfUnread,
 } from "../processes/processes.ts";
+import type { RefusalReader } from "../processes/refusals.ts";
 import { endSession } from "../processes/session-end.ts";
 import { endUnprovenSessions } from "../processes/sessions.ts";
 import { listConnections } from "../processes/ssh-sessions.ts";
@@ -55,6 +56,8 @@ export interface DirectMeans {
   readonly journal: Journal;
   /** The same record of all logins. */
   readonly loginLog: LoginReader;
+  /** What it says about refused logins. */
+  readonly refusalLog: RefusalReader;
 }
 
 /** Carries changes out as root; see each kind in plan.ts. */
@@ -92,7 +95,7 @@ export function createDirectExecutor(log: Log, means: DirectMeans): Executor {
 
 /** The processes that this process itself can see and end, as root. */
 export function createOwnSessions(means: Omit<DirectMeans, "isOurs">, log: Log): HostSessions {
-  const { kernel, journal, loginLog } = means;
+  const { kernel, journal, loginLog, refusalLog } = means;
   return {
     list: (account) => listConnections(account, journal),
     end(account, id) {
@@ -100,6 +103,7 @@ export function createOwnSessions(means: Omit<DirectMeans, "isOurs">, log: Log):
       return endSession(account, id, { kernel });
     },
     logins: (from) => loginLog.read(from),
+    refusals: ({ name }) => refusalLog.read(name),
   };
 }
 

@@ -39,6 +39,7 @@ export function createDryRunExecutor(layout: Layout, log: Log): Executor {
         return "gone";
       },
       logins: async (from) => ({ logins: [], next: from }),
+      refusals: async () => ({ refusals: [], unread: "A dry run reads no log" }),
     },
     jobs: {
       async keep(account) {

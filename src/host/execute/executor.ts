@@ -1,6 +1,6 @@
 /** Carries out changes, inspects the host, and describes changes for a log. */
 
-import type { Account, AccountRef, LoginLog, SshSession } from "../../protocol/host.ts";
+import type { Account, AccountRef, LoginLog, RefusalLog, SshSession } from "../../protocol/host.ts";
 import { publicMessage, UamError } from "../../shared/errors.ts";
 import type { Log, LogFields } from "../../shared/log.ts";
 import { octal } from "../../shared/text/octal.ts";
@@ -25,6 +25,8 @@ export interface HostSessions {
   end(account: AccountRef, id: string): Promise<"ended" | "gone">;
   /** See `Host.logins`. */
   logins(from: string): Promise<LoginLog>;
+  /** See `Host.refusals`. */
+  refusals(account: AccountRef): Promise<RefusalLog>;
 }
 
 /** How a mode has root copy what is scheduled for an account before it goes. */

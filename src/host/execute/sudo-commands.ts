@@ -168,6 +168,11 @@ export function sessionsCommand(account: AccountRef, program: readonly string[])
   return { as: "root", argv: [...program, "host", "sessions", account.name, String(account.uid)], quiet: true };
 }
 
+/** Reads sshd's refusals of the account from the journal, and nothing else of it. */
+export function refusalsCommand({ name, uid }: AccountRef, program: readonly string[]): SudoCommand {
+  return { as: "root", argv: [...program, "host", "refusals", name, String(uid)], quiet: true };
+}
+
 /** Ends one of these logins; the program itself checks that it is one of this account. */
 export function endSessionCommand({ name, uid }: AccountRef, id: string, program: readonly string[]): SudoCommand {
   return { as: "root", argv: [...program, "host", "end-session", name, String(uid), id] };

@@ -37,6 +37,7 @@ import {
   moveHomeCommand,
   openHomeCommand,
   readCommand,
+  refusalsCommand,
   removeFileCommand,
   removeOwnedCommand,
   type SudoCommand,
@@ -97,6 +98,7 @@ export function commandsFor(layout: Layout, example: Example, how: SudoMeans): r
     sessionsCommand(account, how.program),
     endSessionCommand(account, example.session, how.program),
     loginsCommand(example.place, how.program),
+    refusalsCommand(account, how.program),
     keepJobsCommand(account, how.program),
     forgetJobsCommand(how.program),
   ];

@@ -1,15 +1,22 @@
 /** SSH sessions in sudo mode: the service asks this very program, run as root, because only root can see the evidence. */
 
-import type { AccountRef, Login } from "../../protocol/host.ts";
+import type { AccountRef, Login, RefusalLog, RefusedLogin } from "../../protocol/host.ts";
 import { UamError } from "../../shared/errors.ts";
 import { type Log, silentLog } from "../../shared/log.ts";
 import type { Kernel } from "../../shared/system/kernel.ts";
 import { presenceIn, readAccounts, requireRef } from "../account.ts";
 import { openJournal } from "../processes/journal.ts";
 import { openLoginLog } from "../processes/login-log.ts";
+import { openRefusalLog } from "../processes/refusals.ts";
 import { createOwnSessions } from "./direct.ts";
 import type { Connection, HostSessions } from "./executor.ts";
-import { endSessionCommand, loginsCommand, type SudoCommand, sessionsCommand } from "./sudo-commands.ts";
+import {
+  endSessionCommand,
+  loginsCommand,
+  refusalsCommand,
+  type SudoCommand,
+  sessionsCommand,
+} from "./sudo-commands.ts";
 import { runSudo } from "./sudo-run.ts";
 
 /** Stands for the beginning of the journal: no place in it is this text. */
@@ -37,11 +44,28 @@ export function createSudoSessions(log: Log, program: readonly string[]): HostSe
       const read = await ask<{ logins: readonly Stored<Login>[]; next: string }>(loginsCommand(place, program));
       return { logins: read.logins.map((login) => ({ ...login, at: new Date(login.at) }) as Login), next: read.next };
     },
+    async refusals(account) {
+      const read = await ask<Omit<RefusalLog, "refusals" | "since"> & StoredRefusals>(
+        refusalsCommand(account, program),
+      );
+      const refusals = read.refusals.map((refused) => ({ ...refused, at: new Date(refused.at) }) as RefusedLogin);
+      const { since, unread } = read;
+      return {
+        refusals,
+        ...(since === undefined ? {} : { since: new Date(since) }),
+        ...(unread === undefined ? {} : { unread }),
+      };
+    },
   };
 }
 
 /** As it is in JSON. */
 type Stored<T> = { readonly [K in keyof T]: T[K] extends Date ? string : T[K] };
+
+interface StoredRefusals {
+  readonly refusals: readonly Stored<RefusedLogin>[];
+  readonly since?: string;
+}
 
 /** Throws `internal` with what the program says on standard error. */
 async function ask<T>(command: SudoCommand): Promise<T> {
@@ -68,6 +92,11 @@ export function rootSessions(kernel: Kernel) {
   return {
     list: async (account: AccountRef) => (isOurs(account) ? await own.list(account) : []),
     end: async (account: AccountRef, id: string) => (isOurs(account) ? await own.end(account, id) : "gone"),
+    // Strangers' names are in the log, too, but not with our prefix.
+    refusals: async (account: AccountRef): Promise<RefusalLog> => {
+      requireRef(account);
+      return await own.refusals(account);
+    },
   };
 }
 
@@ -78,5 +107,6 @@ export async function rootLogins(kernel: Kernel, place: string) {
 }
 
 function ownSessions(kernel: Kernel): HostSessions {
-  return createOwnSessions({ kernel, journal: openJournal(undefined), loginLog: openLoginLog(undefined) }, silentLog);
+  const logs = { loginLog: openLoginLog(undefined), refusalLog: openRefusalLog(undefined) };
+  return createOwnSessions({ kernel, journal: openJournal(undefined), ...logs }, silentLog);
 }

@@ -1,19 +1,15 @@
 /** The logins that sshd's own log proves, read on from where the last reading stopped. */
 
-import { spawn } from "node:child_process";
 import type { Login, LoginLog } from "../../protocol/host.ts";
 import { findCommand } from "../execute/command.ts";
 import type { HostSettings } from "../settings.ts";
 import { parseAccepted } from "./accepted.ts";
 import { parseObject } from "./journal.ts";
+import { readJournalLines } from "./journal-lines.ts";
 
 const JOURNALCTL = "/usr/bin/journalctl";
 /** The most lines that one reading takes, however full the log: sshd writes some for each stranger who knocks. */
 const MOST_LINES = 50_000;
-/** Characters of a line; journalctl leaves out a field of more than 4096 bytes. */
-const LONGEST_LINE = 65_536;
-const TIMEOUT = 20_000;
-const ENVIRONMENT = { LC_ALL: "C", PATH: "/usr/sbin:/usr/bin:/sbin:/bin", TZ: "UTC" } as const;
 /** As journald makes them (systemd.journal-fields(7), __CURSOR). */
 const CURSOR = /^[A-Za-z0-9=;]{1,400}$/;
 const PROGRAM = /\/sshd(?:-session)?(?: \(deleted\))?$/;
@@ -40,14 +36,20 @@ export function openLoginLog(tools: HostSettings["tools"], mostLines = MOST_LINE
 }
 
 /**
- * The login that a line of `journalctl --output=json` proves. journald takes `_UID`, `_COMM` and `_EXE` from the kernel; it
+ * The message of a line of `journalctl --output=json` if it is sshd's own. journald takes `_UID`, `_COMM` and `_EXE` from the kernel; it
  * may lack the last two of a process that ended at once. Undefined for anything else, such as what a user sent with
  * logger(1). Pure.
  */
-export function parseLogin(line: Readonly<Record<string, unknown>>): Login | undefined {
+export function messageOfSshd(line: Readonly<Record<string, unknown>>): string | undefined {
   const { MESSAGE: message, _UID: uid, _EXE: program = "/sshd", _COMM: command = "sshd" } = line;
   const isSshd = uid === "0" && PROGRAM.test(String(program)) && COMMAND.test(String(command));
-  if (!isSshd || typeof message !== "string") return undefined;
+  return isSshd && typeof message === "string" ? message : undefined;
+}
+
+/** The login that such a line proves; undefined for any other. Pure. */
+export function parseLogin(line: Readonly<Record<string, unknown>>): Login | undefined {
+  const message = messageOfSshd(line);
+  if (message === undefined) return undefined;
   const accepted = parseAccepted(message);
   const microseconds = Number(line.__REALTIME_TIMESTAMP ?? Number.NaN);
   if (accepted === undefined || !Number.isSafeInteger(microseconds)) return undefined;
@@ -60,40 +62,32 @@ interface Reading {
   readonly failed: boolean;
 }
 
-/** Line by line, so that a long journal takes no memory; journalctl is stopped once there are enough. */
-function readLines(journalctl: string, cursor: string, most: number): Promise<Reading> {
-  const argv = [
-    ...["--quiet", "--no-pager", "--output=json", "--output-fields=MESSAGE,_UID,_COMM,_EXE"],
-    ...(cursor === "" ? [] : [`--after-cursor=${cursor}`]),
-    ...["_UID=0", "SYSLOG_IDENTIFIER=sshd", "SYSLOG_IDENTIFIER=sshd-session"],
-  ];
-  return new Promise((resolve) => {
-    const stdio = ["ignore", "pipe", "ignore"] as const;
-    const child = spawn(journalctl, argv, { env: ENVIRONMENT, stdio: [...stdio], cwd: "/", detached: true });
-    const logins: Login[] = [];
-    let next = cursor;
-    let lines = 0;
-    let rest = "";
-    const finish = (failed: boolean): void => {
-      clearTimeout(timer);
-      child.kill("SIGKILL");
-      resolve({ log: { logins, next }, failed: failed && lines === 0 });
-    };
-    const timer = setTimeout(() => finish(false), TIMEOUT);
-    child.stdout.setEncoding("utf8").on("data", (text: string) => {
-      const parts = (rest + text).split("\n");
-      rest = parts.pop() ?? "";
-      for (const part of parts) {
-        if (lines++ >= most) break;
-        const line = parseObject(part);
-        if (typeof line.__CURSOR !== "string" || !CURSOR.test(line.__CURSOR)) continue;
+/** journalctl is stopped once there are enough. */
+async function readLines(journalctl: string, cursor: string, most: number): Promise<Reading> {
+  const logins: Login[] = [];
+  let next = cursor;
+  let lines = 0;
+  const end = await readJournalLines(
+    [journalctl, ...ofSshd(cursor === "" ? [] : [`--after-cursor=${cursor}`])],
+    (text) => {
+      lines++;
+      const line = parseObject(text);
+      if (typeof line.__CURSOR === "string" && CURSOR.test(line.__CURSOR)) {
         next = line.__CURSOR;
         const login = parseLogin(line);
         if (login !== undefined) logins.push(login);
       }
-      if (lines >= most || rest.length > LONGEST_LINE) finish(false);
-    });
-    child.on("error", () => finish(true));
-    child.on("close", (code) => finish(code !== 0));
-  });
+      return lines < most;
+    },
+  );
+  return { log: { logins, next }, failed: end === "failed" && lines === 0 };
+}
+
+/** What asks journalctl for root's lines under sshd's names. */
+export function ofSshd(how: readonly string[], more: readonly string[] = []): readonly string[] {
+  const fields = ["MESSAGE", "_UID", "_COMM", "_EXE", ...more];
+  return [
+    ...["--quiet", "--no-pager", "--output=json", `--output-fields=${fields.join(",")}`, ...how],
+    ...["_UID=0", "SYSLOG_IDENTIFIER=sshd", "SYSLOG_IDENTIFIER=sshd-session"],
+  ];
 }

@@ -48,6 +48,8 @@ export interface KeyFilePatterns {
   refresh(): void;
   /** The patterns for any name, asked at each call; undefined without an answer that is understood. */
   named(name: string): Promise<readonly string[] | undefined>;
+  /** All settings for an account of that name, asked at each call. */
+  settingsFor(name: string): Promise<SshdAnswer>;
 }
 
 /** The known facts about the files that sshd reads keys from. */
@@ -86,6 +88,7 @@ export function createKeyFilePatterns(tools: HostSettings["tools"], run: Run = r
       const { settings } = await askSshd(name, tools, run);
       return settings && keyFilesIn(settings);
     },
+    settingsFor: (name) => askSshd(name, tools, run),
   };
 }
 
@@ -106,7 +109,7 @@ export function settingsCommand(name: string, tools: HostSettings["tools"]): rea
 }
 
 /** An answer that was understood; or why there is none, as a sentence, and neither where there is no sshd. */
-interface SshdAnswer {
+export interface SshdAnswer {
   readonly settings?: SshdSettings;
   readonly problem?: string | undefined;
   readonly isStrange?: true;

@@ -48,6 +48,7 @@ function sessionsOf(next: (look: number) => readonly Partial<Connection>[]) {
       return "ended";
     },
     logins: async (place) => ({ logins: [], next: place }),
+    refusals: async () => ({ refusals: [] }),
   };
   return { sessions, ended };
 }

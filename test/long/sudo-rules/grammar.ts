@@ -79,6 +79,7 @@ function rootTemplates({ base, group, program }: Ground): readonly Template[] {
     [...program, "host", "sessions", "{name}", "{uid}"],
     [...program, "host", "end-session", "{name}", "{uid}", "{session}"],
     [...program, "host", "logins", "{place}"],
+    [...program, "host", "refusals", "{name}", "{uid}"],
     [...program, "host", "keep-jobs", "{name}", "{uid}"],
     [...program, "host", "forget-jobs"],
   ];

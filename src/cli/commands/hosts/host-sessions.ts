@@ -1,4 +1,4 @@
-/** uam host sessions, end-session, logins, look, keep-jobs and forget-jobs: views only root has. Run by the service through sudo, as root. */
+/** uam host sessions, end-session, logins, refusals, look, keep-jobs and forget-jobs: views only root has. Run by the service through sudo, as root. */
 
 import { object, or } from "@optique/core/constructs";
 import { message } from "@optique/core/message";
@@ -52,6 +52,17 @@ const logins = command(
   HIDDEN,
 );
 
+const refusals = command(
+  "refusals",
+  map(object(account), (ref) =>
+    asRoot(async (environment) => {
+      const { rootSessions } = await import("../../../host/execute/sudo-sessions.ts");
+      return await rootSessions(environment.runtime.openKernel()).refusals(ref);
+    }),
+  ),
+  HIDDEN,
+);
+
 const look = command(
   "look",
   map(
@@ -92,7 +103,7 @@ const forgetJobs = command(
 );
 
 /** Those; none is for people. */
-export const hostSessionCommands = or(sessions, endSession, logins, look, keepJobs, forgetJobs);
+export const hostSessionCommands = or(sessions, endSession, logins, refusals, look, keepJobs, forgetJobs);
 
 /** Prints what the work finds as JSON. */
 function asRoot(work: (environment: CliEnvironment) => Promise<unknown>): Command {

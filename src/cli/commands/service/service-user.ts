@@ -22,7 +22,7 @@ const ROOT_COMMANDS: ReadonlySet<string> = new Set([
 ]);
 /** Of `uam host`, what sudo(8) runs as root for the service; the rest is about what is stored. */
 const ROOT_HOST_COMMANDS: ReadonlySet<string> = new Set([
-  ...["sessions", "end-session", "logins", "look", "keep-jobs", "forget-jobs"],
+  ...["sessions", "end-session", "logins", "refusals", "look", "keep-jobs", "forget-jobs"],
 ]);
 /** The shell's variables that are harmless to pass to another user and that affect the output. */
 const KEPT = /^(UAM_.*|LC_.*|LANG|LANGUAGE|TERM|COLORTERM|NO_COLOR|TZ|COLUMNS|LINES)$/;

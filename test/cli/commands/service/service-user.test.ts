@@ -53,6 +53,7 @@ describe("belongsToService", () => {
       ["host", "sessions", "ext_alice", "20000", "uam-ext"],
       ["host", "end-session", "ext_alice", "20000", "uam-ext", "12345678"],
       ["host", "logins", "00"],
+      ["host", "refusals", "ext_alice", "4000"],
       ["host", "keep-jobs", "ext_alice", "20000"],
       ["host", "forget-jobs"],
       ["user", "jobs", "alice"],
