@@ -2,6 +2,7 @@
 
 import * as v from "valibot";
 import { MAX_SEARCH } from "../shared/product/limits.ts";
+import { LOGIN_OBSTACLE_NAMES } from "../shared/product/login-obstacles.ts";
 import { USER_STATUSES } from "../shared/product/statuses.ts";
 import { USER_SORTS } from "../shared/product/user-sorts.ts";
 import { MAX_DAYS } from "../shared/time/duration.ts";
@@ -98,6 +99,39 @@ export const Extension = v.pipe(
   v.title("Extension"),
 );
 
+export const UserDiagnosis = v.pipe(
+  v.object({
+    can: v.pipe(v.boolean(), v.examples([false])),
+    because: v.array(
+      v.object({
+        reason: v.picklist(LOGIN_OBSTACLE_NAMES),
+        text: described("alice has been disabled since 2026-11-20T08:00:00.000Z, by root-admin"),
+        remedy: described("uam user enable alice", "What to do about it"),
+      }),
+    ),
+    refused: v.pipe(
+      v.array(
+        v.object({
+          at: timestamp,
+          from: described("192.0.2.7", "The client's address; empty where the log has none"),
+          why: described(
+            "Connection closed by authenticating user ext_alice 192.0.2.7 port 50022 [preauth]",
+            "sshd's own words",
+          ),
+        }),
+      ),
+      v.description(
+        "The newest logins that the service's own host refused, at most ten; look at `log` where it is empty",
+      ),
+    ),
+    log: v.object({
+      read: v.pipe(v.boolean(), v.description("If false, nothing is known about refused logins"), v.examples([true])),
+      text: described("sshd's log on the service's own host was read", "How much of it was read, or why none was"),
+    }),
+  }),
+  v.title("Diagnosis"),
+);
+
 /** Why a user can be neither disabled nor enabled. */
 const ACCOUNT_CONFLICT =
   "The user is expired (extend them first), or the host account is missing or is not one that uam made. Final until that changes";
@@ -136,6 +170,16 @@ export const users = {
     answer: UserRecord,
     refusals: { 404: true },
     otherwise: 404,
+  },
+  "GET /users/:id/diagnosis": {
+    operationId: "diagnoseUser",
+    summary: "Find out whether a user can log in by SSH now, and why not",
+    description:
+      "Looks at what is stored, at the service's own host, at what further hosts have confirmed, and at sshd's log on the service's own host. Changes nothing. `can` is true if at least one host lets them in; `because` then names what is restricted. What sshd said is quoted: clients choose a part of it.",
+    who: operators,
+    params: IdParams,
+    answer: UserDiagnosis,
+    refusals: { 404: true, 500: "The host could not be asked; trying again may help" },
   },
   "PATCH /users/:id": {
     operationId: "updateUser",

@@ -12,6 +12,7 @@ import { requireUserReferred } from "../../terminal/find-user.ts";
 import { type Column, printJson, printTable, shortTime } from "../../terminal/output.ts";
 import { jobsCommand } from "./jobs.ts";
 import { userHostsCommand } from "./user-hosts.ts";
+import { whyCommand } from "./user-why.ts";
 
 const sessionsCommand = command(
   "sessions",
@@ -50,7 +51,14 @@ const signOutCommand = command(
 );
 
 /** Commands about a user's access beyond the account itself. */
-export const accessCommands = or(sessionsCommand, endSessionCommand, signOutCommand, userHostsCommand, jobsCommand);
+export const accessCommands = or(
+  whyCommand,
+  sessionsCommand,
+  endSessionCommand,
+  signOutCommand,
+  userHostsCommand,
+  jobsCommand,
+);
 
 type SessionRecord = ReturnType<typeof import("../../../server/records.ts").sessionRecord>;
 

@@ -2,12 +2,13 @@
 
 import type { users } from "../../../contract/users.ts";
 import { awaitHosts } from "../../../domain/hosts/confirmation.ts";
+import { diagnoseUser } from "../../../domain/users/diagnosis.ts";
 import { listUsers } from "../../../domain/users/list.ts";
 import { previewDelete, previewDisable, previewEnable, previewExtend } from "../../../domain/users/preview.ts";
 import { updateUser } from "../../../domain/users/update.ts";
 import { createUser, deleteUser, disableUser, enableUser, extendUser, getUser } from "../../../domain/users/users.ts";
 import { formatTimestamp } from "../../../shared/time/timestamp.ts";
-import { hostsRecord, userPreviewRecord, userRecord } from "../../records.ts";
+import { diagnosisRecord, hostsRecord, userPreviewRecord, userRecord } from "../../records.ts";
 import type { Handlers } from "../http/call.ts";
 import { isPreview } from "../http/request.ts";
 
@@ -24,6 +25,8 @@ export const userHandlers: Handlers<typeof users> = {
   },
 
   "GET /users/:id": async ({ context, params }) => userRecord(await getUser(context, params.id), context.clock.now()),
+
+  "GET /users/:id/diagnosis": async ({ context, params }) => diagnosisRecord(await diagnoseUser(context, params.id)),
 
   "PATCH /users/:id": async ({ context, params, body }) => {
     const changes = { ...body, sourceNetworks: body.source_networks };

@@ -247,3 +247,22 @@ describe("sessions", () => {
     }
   });
 });
+
+describe("uam user why", () => {
+  test("exits with 1 and names each cause with its remedy, for people and as JSON", async () => {
+    await cli.run(["user", "create", "whynot", "--email", "whynot@example.org"]);
+    const { code, stdout } = await cli.run(["user", "why", "whynot"]);
+    expect(code).toBe(1);
+    expect(stdout).toBe(`No: whynot cannot log in now, because:
+- whynot has no active key.
+  What to do: they add one themselves in the browser, under SSH keys; nobody else can.
+- The service runs in dry-run mode: on its host nothing was made, and nobody can log in.
+  What to do: set UAM_HOST_MODE to direct or sudo: docs/install.md says how.
+
+sshd's log was not read: A dry run reads no log.
+`);
+    const answer = await cli.run(["user", "why", "whynot", "--json"]);
+    expect(answer.code).toBe(1);
+    expect(JSON.parse(answer.stdout)).toMatchObject({ can: false, refused: [], log: { read: false } });
+  });
+});

@@ -1,0 +1,300 @@
+/** "Can they log in now?": by what is stored, by what the hosts show, and by sshd's own log of refused logins. */
+
+import { and, desc, eq, inArray } from "drizzle-orm";
+import type { Account, LoginFault, RefusalLog, RefusedLogin } from "../../protocol/host.ts";
+import { publicMessage, UamError } from "../../shared/errors.ts";
+import type { AuditAction } from "../../shared/product/audit-actions.ts";
+import type { LoginObstacle } from "../../shared/product/login-obstacles.ts";
+import { replaceUnprintable, visibleEscape } from "../../shared/text/text.ts";
+import { shift } from "../../shared/time/clock.ts";
+import { formatTimestamp } from "../../shared/time/timestamp.ts";
+import type { Database, Transaction } from "../../store/client.ts";
+import { type KeyRow, LOCAL_HOST } from "../../store/schema.ts";
+import { audit } from "../../store/schema-audit.ts";
+import { accountAt, activeKeys, refOf } from "../accounts/account.ts";
+import { type Closing, closingsOf } from "../accounts/closings.ts";
+import { isExpired, requireUser, type User } from "../accounts/find-user.ts";
+import { listPlaces, type UserHost } from "../hosts/user-hosts.ts";
+import type { Context } from "../operation/context.ts";
+import { readSetting } from "../settings/settings.ts";
+
+/** Something that keeps the user out; or, where they can log in all the same, that lets in less than is stored. */
+export interface Cause {
+  readonly reason: LoginObstacle;
+  /** A sentence without a full stop, as is the remedy. */
+  readonly text: string;
+  readonly remedy: string;
+}
+
+export interface Diagnosis {
+  /** Whether they can log in to at least one host now, as far as the service can see. */
+  readonly can: boolean;
+  /** Those that keep them out come first. */
+  readonly because: readonly Cause[];
+  /** The newest logins to the account that the service's own host refused, the newest first. */
+  readonly refused: readonly RefusedLogin[];
+  readonly log: ReadLog;
+}
+
+/** How much of sshd's log was read. */
+export interface ReadLog {
+  /** If false, nothing is known about refused logins. */
+  readonly read: boolean;
+  /** A sentence, which says why none was if so. */
+  readonly text: string;
+}
+
+/** Whether the user can log in now, and what keeps them from it. Changes nothing. Throws `not_found` without such a user. */
+export async function diagnoseUser(context: Context, userId: number): Promise<Diagnosis> {
+  const known = await context.db.transaction((tx) => readKnown(context, tx, userId), {
+    isolationLevel: "repeatable read",
+    accessMode: "read only",
+  });
+  const { user, keys, account } = known;
+  const stored = storedCauses(context, known);
+  const local = account.open && user.local ? await localCauses(context, { account, keys }) : OPEN;
+  const missing = account.open || !user.local ? [] : await presenceCauses(context, user);
+  const elsewhere = known.places.filter(({ host, removing }) => host.id !== LOCAL_HOST && !removing);
+  const remote = account.open ? elsewhere.flatMap(placeCause) : [];
+  const opensLocal = user.local && context.host.mode !== "none" && !local.blocks;
+  const opens = opensLocal || remote.length < elsewhere.length;
+  const narrowed = narrowing(account, keys);
+  const nowhere = user.local || elsewhere.length > 0 ? [] : [NOWHERE];
+  const { refused, log } = await refusalsOf(context, user, elsewhere);
+  return {
+    can: stored.length === 0 && nowhere.length === 0 && !narrowed.blocks && opens,
+    because: [...stored, ...nowhere, ...missing, ...local.causes, ...remote, ...narrowed.causes],
+    refused,
+    log,
+  };
+}
+
+/** The stored facts, of one moment. */
+interface Known {
+  readonly user: User;
+  readonly keys: readonly KeyRow[];
+  readonly owed: readonly Closing[];
+  readonly account: Account;
+  readonly places: readonly UserHost[];
+  readonly disabling: Disabling | undefined;
+  readonly recyclePeriod: number;
+}
+
+async function readKnown(context: Context, tx: Transaction, userId: number): Promise<Known> {
+  const user = await requireUser(tx, userId);
+  const keys = await activeKeys(tx, userId);
+  const owed = await closingsOf(tx, userId);
+  return {
+    ...{ user, keys, owed },
+    account: accountAt(context.clock.now(), user, { keys, owed }),
+    places: await listPlaces(context, tx, user),
+    disabling: user.disabledAt === null ? undefined : await findDisabling(tx, userId),
+    recyclePeriod: await readSetting(context, tx, "policy.recycle_period"),
+  };
+}
+
+/** The record of the change by which the user was disabled. */
+type Disabling = Pick<typeof audit.$inferSelect, "action" | "actorType" | "actor">;
+
+/** After which a user may be disabled. */
+const DISABLING: readonly AuditAction[] = [
+  ...(["user.disable", "user.lock", "key.revoke", "reconcile.repair", "user.delete", "user.update"] as const),
+];
+
+/** The newest that can have disabled them: what merely repaired or revoked was recorded without saying so, and comes before. */
+async function findDisabling(db: Database | Transaction, userId: number): Promise<Disabling | undefined> {
+  const about = and(eq(audit.subjectId, userId), inArray(audit.action, [...DISABLING]));
+  const rows = await db
+    .select({ action: audit.action, actorType: audit.actorType, actor: audit.actor, detail: audit.detail })
+    .from(audit)
+    .where(about)
+    .orderBy(desc(audit.id))
+    .limit(50);
+  return rows.find(({ action, detail }) => ["user.disable", "user.lock"].includes(action) || says(detail, "disabled"));
+}
+
+function says(detail: string, status: string): boolean {
+  const { status: said } = JSON.parse(detail) as { readonly status?: unknown };
+  return said === status;
+}
+
+/** What is stored about the user and keeps them out everywhere. */
+function storedCauses(context: Context, { user, keys, owed, account, disabling, recyclePeriod }: Known): Cause[] {
+  const now = context.clock.now();
+  const { username, disabledAt, expireAt } = user;
+  const causes: Cause[] = [];
+  const add = (reason: LoginObstacle, text: string, remedy: string) => causes.push({ reason, text, remedy });
+  if (owed.some(({ kind }) => kind === "remove"))
+    add("deleting", `${username} is being deleted`, "create the user again once that is done");
+  if (disabledAt !== null)
+    add(
+      "disabled",
+      `${username} has been disabled since ${formatTimestamp(disabledAt)}${byWhom(disabling)}`,
+      `uam user enable ${username}, if the reason no longer holds: it is in what was recorded about them`,
+    );
+  if (isExpired(user, now)) {
+    const isOver = shift(expireAt, recyclePeriod) <= now;
+    const remedy = isOver
+      ? "create the user again once the account has been deleted: the recycle period is over"
+      : `uam user extend ${username}`;
+    add("expired", `Access ended at ${formatTimestamp(expireAt)}`, remedy);
+  }
+  const shut = owed.find(({ kind }) => kind === "shut");
+  if (shut !== undefined && disabledAt === null && !isExpired(user, now))
+    add(
+      "closing",
+      `Access is being taken away${shut.problem === "" ? "" : `: ${shut.problem}`}`,
+      "wait until that is done; uam doctor names what is outstanding",
+    );
+  if (keys.length === 0)
+    add(
+      "no_keys",
+      `${username} has no active key`,
+      "they add one themselves in the browser, under SSH keys; nobody else can",
+    );
+  else if (account.open && account.keys.length === 0)
+    add("no_keys", "The only keys are being revoked", "they add another one in the browser, under SSH keys");
+  return causes;
+}
+
+function byWhom(disabling: Disabling | undefined): string {
+  if (disabling === undefined) return "";
+  const { action, actorType, actor } = disabling;
+  if (action === "user.lock") return ', by themselves, with "This was not me"';
+  if (actorType === "system")
+    return action === "reconcile.repair" ? ", by the service: a key kept coming back" : ", by the service";
+  const how = action === "key.revoke" ? ", as a key could not be taken out of the file" : "";
+  return `, by ${actor}${how}`;
+}
+
+interface OnHost {
+  readonly causes: readonly Cause[];
+  /** Whether nobody gets in there. */
+  readonly blocks: boolean;
+}
+
+const OPEN: OnHost = { causes: [], blocks: false };
+const NOWHERE: Cause = {
+  reason: "no_host",
+  text: "They have an account on no host",
+  remedy: "give them a host or a group of hosts: uam user hosts NAME --set LIST",
+};
+
+/** What the service's own host shows of an account that is to be open. A host that cannot be asked is no obstacle, but said. */
+async function localCauses(
+  { host }: Context,
+  { account, keys }: { readonly account: Account; readonly keys: readonly KeyRow[] },
+): Promise<OnHost> {
+  if (host.mode === "dry-run") {
+    const text = "The service runs in dry-run mode: on its host nothing was made, and nobody can log in";
+    const remedy = "set UAM_HOST_MODE to direct or sudo: docs/install.md says how";
+    return { causes: [{ reason: "dry_run", text, remedy }], blocks: true };
+  }
+  try {
+    const faults = [...(await host.loginFaults(account)), ...(await keyFaults(host, account, keys))];
+    const sorted = faults.sort((one, other) => Number(other.blocks) - Number(one.blocks));
+    return { causes: sorted.map(causeOf), blocks: sorted.some(({ blocks }) => blocks) };
+  } catch (error) {
+    return { causes: [uncheckedBy(error)], blocks: false };
+  }
+}
+
+function causeOf({ reason, text, remedy }: LoginFault): Cause {
+  return { reason, text: printable(text), remedy: printable(remedy) };
+}
+
+function uncheckedBy(error: unknown): Cause {
+  if (!(error instanceof UamError)) throw error;
+  return { reason: "unchecked", text: printable(publicMessage(error)), remedy: "uam doctor says more" };
+}
+
+async function keyFaults(
+  host: Context["host"],
+  account: Account,
+  keys: readonly KeyRow[],
+): Promise<readonly LoginFault[]> {
+  const used = keys.filter(({ id }) => account.keys.some((key) => key.id === id));
+  const refusals = await Promise.all(used.map((key) => host.keyRefusal(key)));
+  const blocks = used.length > 0 && refusals.every((refusal) => refusal !== undefined);
+  return used.flatMap(({ name, fingerprint }, index) => {
+    const refusal = refusals[index];
+    if (refusal === undefined) return [];
+    const text = `The key "${name}" (${fingerprint}) opens nothing: ${refusal}`;
+    return [
+      { reason: "key_type", text, remedy: "they add a key of another type, such as ssh-ed25519", blocks } as const,
+    ];
+  });
+}
+
+/** For an account that is shut on purpose, and that cannot be opened again. */
+async function presenceCauses({ host }: Context, user: User): Promise<readonly Cause[]> {
+  const account = refOf(user);
+  const presence = await host.presence(account);
+  if (presence === "missing") {
+    const remedy = `uam user rebuild ${user.username} recreates it`;
+    return [{ reason: "account_missing", text: `The account ${account.name} is missing on the host`, remedy }];
+  }
+  if (presence === "present") return [];
+  const text = `The account ${account.name} on the host, or its uid, is not this service's`;
+  return [{ reason: "account_foreign", text, remedy: "an administrator of the host has to sort out whose it is" }];
+}
+
+/** What keeps them out of a further host; nothing if it has confirmed all of it. */
+function placeCause({ host, state, since, problem }: UserHost): readonly Cause[] {
+  const { name } = host;
+  if (state === "problem") {
+    const remedy = `uam host show ${name} says more, and on that host uam agent doctor`;
+    return [{ reason: "host_problem", text: printable(`On ${name}: ${problem}`), remedy }];
+  }
+  if (state === "applied") return [];
+  const text = `${name} has not confirmed the change of ${formatTimestamp(since)} yet`;
+  return [
+    { reason: "host_pending", text, remedy: `wait a few seconds; if it stays so, uam host show ${name} says more` },
+  ];
+}
+
+/** The networks from which keys may be used. */
+function narrowing({ open, keys: used }: Account, keys: readonly KeyRow[]): OnHost {
+  if (!open) return OPEN;
+  const narrow = used.filter(({ networks }) => networks !== undefined);
+  const causes = narrow.map(({ id, networks = [] }): Cause => {
+    const name = keys.find((key) => key.id === id)?.name ?? "";
+    const text =
+      networks.length === 0
+        ? `The key "${name}" may be used from nowhere: its networks and the user's have nothing in common`
+        : `The key "${name}" may be used only from ${networks.join(", ")}`;
+    return {
+      reason: "networks",
+      text,
+      remedy: "if they come from elsewhere, change the user's networks, or they change the key's",
+    };
+  });
+  return { causes, blocks: used.length > 0 && used.every(({ networks }) => networks?.length === 0) };
+}
+
+async function refusalsOf(
+  { host }: Context,
+  user: User,
+  elsewhere: readonly UserHost[],
+): Promise<Pick<Diagnosis, "refused" | "log">> {
+  const others = elsewhere.length === 0 ? "" : ". Further hosts keep their own log: look there with journalctl -u ssh";
+  const read = await host.refusals(refOf(user)).catch((error: unknown): RefusalLog => {
+    return { refusals: [], unread: uncheckedBy(error).text };
+  });
+  const { refusals, since, unread } = read;
+  const how =
+    unread === undefined
+      ? since === undefined
+        ? "sshd's log on the service's own host was read"
+        : `sshd's log on the service's own host was read back to ${formatTimestamp(since)}; older lines were not`
+      : `sshd's log was not read: ${unread}`;
+  return {
+    refused: refusals.map((refused) => ({ ...refused, why: printable(refused.why) })),
+    log: { read: unread === undefined, text: how + others },
+  };
+}
+
+/** Without what a terminal obeys or a reader cannot see: clients choose some of it. */
+function printable(text: string): string {
+  return replaceUnprintable(text, visibleEscape);
+}
