@@ -9,6 +9,7 @@ import {
   described,
   IdParams,
   id,
+  idNumber,
   newPerson,
   pageFields,
   pageIn,
@@ -25,6 +26,7 @@ export const ApprovalQuery = v.pipe(
     ...pageFields,
     status: v.optional(v.picklist(APPROVAL_STATUSES)),
     kind: v.optional(v.picklist(APPROVAL_KINDS)),
+    user_id: v.optional(idNumber("Only this user's requests for more time")),
   }),
   v.transform(pageIn),
 );

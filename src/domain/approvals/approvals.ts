@@ -45,6 +45,8 @@ export interface Review {
 export interface ApplicationFilter {
   readonly status?: ApprovalRow["status"] | undefined;
   readonly kind?: ApprovalRow["kind"] | undefined;
+  /** Requests for more time of this user. */
+  readonly userId?: number | undefined;
 }
 
 const MAX_REASON = 1000;
@@ -128,12 +130,13 @@ export async function reviewApplication(context: Context, id: number, review: Re
 /** One page of applications and requests for more time, newest first. */
 export async function listApplications(
   context: Context,
-  { status, kind }: ApplicationFilter,
+  { status, kind, userId }: ApplicationFilter,
   page: Page,
 ): Promise<Paged<ApprovalRow>> {
   const where = and(
     status === undefined ? undefined : eq(approvals.status, status),
     kind === undefined ? undefined : eq(approvals.kind, kind),
+    userId === undefined ? undefined : eq(approvals.userId, userId),
   );
   return await context.db.transaction(
     async (tx) => {

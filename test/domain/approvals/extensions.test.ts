@@ -414,6 +414,9 @@ describe("GET /approvals", () => {
     const { body } = await admin.call("GET", "/approvals?kind=extension&status=pending");
     expect(body.data.items[0]).toMatchObject({ id: application, user_id: id, days: 10, kind: "extension" });
     expect((await admin.call("GET", "/approvals?kind=other")).status).toBe(400);
+    const { data: own } = (await admin.call("GET", `/approvals?user_id=${id}`)).body;
+    expect(new Set(own.items.map((item: { user_id: number }) => item.user_id))).toEqual(new Set([id]));
+    expect((await admin.call("GET", "/approvals?user_id=0")).body.data).toEqual({ total: 0, items: [] });
   });
 });
 

@@ -14,12 +14,14 @@ import { Done, useDone } from "./done.tsx";
 import { forRole, ReadOnly, useRole } from "./for-role.tsx";
 import { ChangeDialog, type ChangeKind } from "./user/change-dialog.tsx";
 import { DeleteDialog } from "./user/delete.tsx";
+import { Diagnosis } from "./user/diagnosis.tsx";
 import { EditDialog } from "./user/edit.tsx";
 import { Facts } from "./user/facts.tsx";
 import { UserHosts } from "./user/hosts.tsx";
 import { Keys } from "./user/keys.tsx";
 import { UserNetworks } from "./user/networks.tsx";
 import type { UserRecord } from "./user/record.ts";
+import { PendingRequest } from "./user/request.tsx";
 import { Sessions } from "./user/sessions.tsx";
 import { Trail } from "./user/trail.tsx";
 
@@ -59,7 +61,9 @@ function One({ id }: { readonly id: number }) {
         <Loaded query={user}>
           {(data) => (
             <div class="stack">
+              <PendingRequest user={data} />
               <Overview user={data} onDone={tell} />
+              <Diagnosis user={data} />
               <UserHosts user={data} onDone={tell} />
               <Keys user={data} onDone={tell} />
               <Sessions user={data} onDone={tell} />

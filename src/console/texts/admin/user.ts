@@ -34,6 +34,8 @@ const en = {
       disabled: "Nobody can log in until the account is enabled again.",
     },
     until: "Expires",
+    lastLogin: "Last SSH login",
+    noLogin: "none is known with the present keys",
     removed: "Account is deleted",
     removedUnknown: "When the recycle period after the expiry is over; owners see it under Settings.",
     account: "Host account",

@@ -13,7 +13,7 @@ export const approvalHandlers: Handlers<typeof approvals> = {
   },
 
   "GET /approvals": async ({ context, query }) => {
-    const { total, items } = await listApplications(context, query, query.page);
+    const { total, items } = await listApplications(context, { ...query, userId: query.user_id }, query.page);
     return { total, items: items.map(applicationRecord) };
   },
 

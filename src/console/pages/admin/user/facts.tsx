@@ -6,6 +6,7 @@ import { NetworkList } from "../../../ui/networks.tsx";
 import { Status } from "../../../ui/status.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { Typed } from "../../../ui/typed.tsx";
+import { useApi } from "../../../use-api.tsx";
 import { useSetting } from "../setting.ts";
 import { endsOf } from "./ends.ts";
 import type { UserRecord } from "./record.ts";
@@ -32,6 +33,10 @@ export function Facts({ user }: { readonly user: UserRecord }) {
           </dd>
         </>
       ) : null}
+      <dt>{facts.lastLogin}</dt>
+      <dd>
+        <LastLogin id={user.id} />
+      </dd>
       <dt>{facts.removed}</dt>
       <dd>{removedAt === undefined ? facts.removedUnknown : <Time at={removedAt} both />}</dd>
       <dt>{facts.account}</dt>
@@ -57,5 +62,20 @@ export function Facts({ user }: { readonly user: UserRecord }) {
         <Time at={user.updated_at} both />
       </dd>
     </dl>
+  );
+}
+
+/** As sshd's log has it of the keys that are active now. */
+function LastLogin({ id }: { readonly id: number }) {
+  const { facts } = userTexts;
+  const used = (useApi("GET /users/:id/keys", { params: { id } }).data?.items ?? []).flatMap(
+    ({ last_used_at: at, last_used_from: from }) => (at === null ? [] : [{ at, from }]),
+  );
+  const [last] = used.sort((one, other) => other.at.localeCompare(one.at));
+  if (last === undefined) return <span class="quiet">{facts.noLogin}</span>;
+  return (
+    <>
+      <Time at={last.at} both /> {last.from === "" ? null : userTexts.keys.from(last.from)}
+    </>
   );
 }

@@ -1,0 +1,46 @@
+/** A user's page says whether they can log in, with each cause, sshd's words, and their request for more time. */
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Browser } from "playwright-core";
+import { PAGES } from "../../src/shared/product/pages.ts";
+import { HANG } from "../support/hang.ts";
+import { describeInBrowser, expectNoFaults } from "./support/browser.ts";
+import { openBrowser } from "./support/chromium.ts";
+import { type ConsoleApp, openConsoleApp, openSignedIn } from "./support/console-app.ts";
+import { HOSTILE, signIn } from "./support/data.ts";
+
+describeInBrowser("a user's page", () => {
+  let browser: Browser;
+  let system: ConsoleApp;
+  beforeAll(async () => {
+    [browser, system] = await Promise.all([openBrowser(), openConsoleApp()]);
+  }, HANG);
+  afterAll(async () => {
+    await browser?.close();
+    await system?.close();
+  });
+
+  test(
+    "says what keeps them out, and quotes sshd as text",
+    async () => {
+      const { user, userId } = await signIn(system);
+      await user.call("POST", "/me/extension", { days: 14, reason: "The tests take longer" });
+      const refused = { at: system.clock.now(), from: "192.0.2.7", why: HOSTILE[0] };
+      Object.assign(system.host.refusalsLogged, { refusals: [refused] });
+      const watched = await openSignedIn(browser, system, "admin");
+      const { page } = watched;
+      await page.goto(PAGES.user.replace(":id", String(userId)));
+      await page.getByText("No, alice cannot log in.").waitFor();
+      await page.getByText("alice has no active key.").waitFor();
+      await page.getByText(`“${HOSTILE[0]}”`).waitFor();
+      await page.getByText("alice asks for 14 more days").waitFor();
+      await page.getByText("Access ends 18 February 2027; if it is approved now, 4 March 2027.").waitFor();
+      Object.assign(system.host.refusalsLogged, { refusals: [], unread: "This host has no journal" });
+      await page.getByRole("button", { name: "Ask again" }).click();
+      await page.getByText("sshd's log was not read: This host has no journal.").waitFor();
+      expect(await page.getByText("None was found.").count()).toBe(0);
+      expectNoFaults(watched);
+    },
+    HANG,
+  );
+});
