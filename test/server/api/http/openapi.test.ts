@@ -36,6 +36,7 @@ const STATUSES: Record<string, readonly number[]> = {
   "GET /users": [200, 400, 401, 403],
   "POST /users": [201, 400, 401, 403, 409],
   "GET /users/{id}": [200, 400, 401, 403, 404],
+  "GET /users/{id}/diagnosis": [200, 400, 401, 403, 404],
   "PATCH /users/{id}": [200, 400, 401, 403, 404],
   "POST /users/{id}/disable": [200, 400, 401, 403, 404, 409],
   "POST /users/{id}/enable": [200, 400, 401, 403, 404, 409],
