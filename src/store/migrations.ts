@@ -36,6 +36,7 @@ import auditPageLookups from "../../drizzle/0032_audit_page_lookups.sql" with { 
 import givenUids from "../../drizzle/0033_given_uids.sql" with { type: "text" };
 import madeBy from "../../drizzle/0034_made_by.sql" with { type: "text" };
 import origins from "../../drizzle/0035_origins.sql" with { type: "text" };
+import wordsOnRecord from "../../drizzle/0036_words_on_record.sql" with { type: "text" };
 
 export interface Migration {
   readonly name: string;
@@ -79,4 +80,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0033_given_uids", sql: givenUids },
   { name: "0034_made_by", sql: madeBy },
   { name: "0035_origins", sql: origins },
+  { name: "0036_words_on_record", sql: wordsOnRecord },
 ];

@@ -1,7 +1,7 @@
 /** Tables of the audit log. */
 
 import { and, eq, inArray, type SQL, sql } from "drizzle-orm";
-import { bigint, index, integer, pgTable, text } from "drizzle-orm/pg-core";
+import { bigint, date, index, integer, pgTable, text } from "drizzle-orm/pg-core";
 import { ACTOR_TYPES, RESULTS } from "../shared/product/statuses.ts";
 import { bytea, time } from "./columns.ts";
 
@@ -85,6 +85,13 @@ export const auditKey = pgTable("audit_key", { one: integer().primaryKey(), fing
 export const auditFloor = pgTable("audit_floor", {
   one: integer().primaryKey(),
   milliseconds: bigint({ mode: "number" }).notNull(),
+});
+
+/** How many changes the audit log has of a day (UTC) that is over, and how many that failed; it need not be read again. */
+export const changeCounts = pgTable("change_counts", {
+  date: date({ mode: "string" }).primaryKey(),
+  changes: integer().notNull(),
+  failed: integer().notNull(),
 });
 
 export type AuditRow = typeof audit.$inferSelect;

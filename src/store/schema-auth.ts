@@ -121,6 +121,9 @@ export const usedCaptchas = pgTable("used_captchas", { id: text().primaryKey(), 
   index("used_captchas_expires_at").on(t.expiresAt),
 ]);
 
+/** Keys that all replicas share, such as the one that seals captchas. */
+export const secrets = pgTable("secrets", { name: text().primaryKey(), value: bytea().notNull() });
+
 export type AdminRow = typeof admins.$inferSelect;
 export type SessionRow = typeof sessions.$inferSelect;
 export type TokenRow = typeof tokens.$inferSelect;

@@ -13,7 +13,7 @@ import {
   KEY_STATUSES,
   USER_STATUSES,
 } from "../shared/product/statuses.ts";
-import { bytea, id, time } from "./columns.ts";
+import { id, time } from "./columns.ts";
 import { searched } from "./searched.ts";
 
 /** External users. A row goes when the user is deleted. */
@@ -25,6 +25,10 @@ export const users = pgTable(
     email: text().notNull(),
     supervisor: text().notNull().default(""),
     purpose: text().notNull().default(""),
+    /** The name of the person; "" where none is given. */
+    fullName: text().notNull().default(""),
+    /** For colleagues: nothing that the user can read holds it. */
+    note: text().notNull().default(""),
     /** The networks from which the account's keys may be used, as canonical CIDRs; none: from anywhere. */
     sourceNetworks: text().array().notNull().default([]),
     status: text({ enum: USER_STATUSES }).notNull().default("active"),
@@ -101,6 +105,8 @@ export const closings = pgTable(
     actor: text().notNull(),
     /** The owner of the token, if a token asked. */
     actorOwner: text().notNull().default(""),
+    /** Why, in the words of the actor; "" where they gave none. */
+    reason: text().notNull().default(""),
     begunAt: time().notNull(),
     attempts: integer().notNull().default(0),
     /** When it is tried next. */
@@ -162,8 +168,12 @@ export const approvals = pgTable(
     userId: bigint({ mode: "number" }),
     /** How many days more they ask for. */
     days: integer(),
+    /** Their end when they asked; null for applications, and for requests of before it was kept. */
+    endThen: time(),
     username: text().notNull(),
     email: text().notNull(),
+    /** The name of the person; "" where none is given. */
+    fullName: text().notNull().default(""),
     supervisor: text().notNull().default(""),
     /** The purpose of the access; for a request for more time, the reason. */
     purpose: text().notNull().default(""),
@@ -237,13 +247,6 @@ export const userCounts = pgTable("user_counts", {
   expired: integer().notNull(),
 });
 
-/** How many changes the audit log has of a day (UTC) that is over, and how many that failed; it need not be read again. */
-export const changeCounts = pgTable("change_counts", {
-  date: date({ mode: "string" }).primaryKey(),
-  changes: integer().notNull(),
-  failed: integer().notNull(),
-});
-
 /** Entries of `uam lock` that are recorded, for as long as their files may be there (lifecycle/locks.ts), and locks and holds that hosts with agents report. */
 export const importedLocks = pgTable("imported_locks", { id: text().primaryKey(), at: time().notNull() });
 
@@ -256,9 +259,6 @@ export const repairs = pgTable(
   { userId: bigint({ mode: "number" }).notNull(), kind: text().notNull(), notedAt: time().notNull() },
   (t) => [primaryKey({ columns: [t.userId, t.kind] })],
 );
-
-/** Keys that all replicas share, such as the one that seals captchas. */
-export const secrets = pgTable("secrets", { name: text().primaryKey(), value: bytea().notNull() });
 
 /** Mail to be sent, written in the transaction of the change that it reports. */
 export const outbox = pgTable(

@@ -2,7 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 import { eq } from "drizzle-orm";
-import { secrets } from "../../store/schema.ts";
+import { secrets } from "../../store/schema-auth.ts";
 import type { Services } from "../operation/context.ts";
 
 /** `captcha` and `ticket` seal tickets; `handle` makes the ids by which authenticators know administrators. */

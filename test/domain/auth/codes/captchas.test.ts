@@ -10,8 +10,7 @@ import {
 import { sharedSecret } from "../../../../src/domain/auth/secrets.ts";
 import type { CaptchaMode } from "../../../../src/domain/operation/context.ts";
 import { HOUR, MINUTE } from "../../../../src/shared/time/clock.ts";
-import { secrets } from "../../../../src/store/schema.ts";
-import { usedCaptchas } from "../../../../src/store/schema-auth.ts";
+import { secrets, usedCaptchas } from "../../../../src/store/schema-auth.ts";
 import { createTestApp, type TestApp } from "../../../support/app.ts";
 
 let app: TestApp;
