@@ -5,7 +5,7 @@ import { HIGHEST_HOST } from "../protocol/fleet.ts";
 import { MAX_NETWORKS } from "../shared/net/networks.ts";
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "../shared/product/page.ts";
 import { USERNAME } from "../shared/text/account-name.ts";
-import { MAX_PURPOSE, MAX_SUPERVISOR } from "../shared/text/person.ts";
+import { MAX_PURPOSE, MAX_REASON, MAX_SUPERVISOR } from "../shared/text/person.ts";
 import { isLonger } from "../shared/text/text.ts";
 import { MAX_DAYS } from "../shared/time/duration.ts";
 
@@ -61,6 +61,13 @@ export const newPerson = {
   supervisor: v.optional(text("Bo Lindqvist", undefined, { maxLength: MAX_SUPERVISOR })),
   purpose: v.optional(text("Maintenance of the build servers", undefined, { maxLength: MAX_PURPOSE })),
 };
+
+/** Why something is done to a user, in requests; the features check it. */
+export const givenReason = v.optional(
+  text("The project is over", "For the audit record; administrators see it, the user does not", {
+    maxLength: MAX_REASON,
+  }),
+);
 
 /** Networks in CIDR notation, in answers. */
 export function networks(description: string) {

@@ -9,6 +9,7 @@ import { MAX_DAYS } from "../shared/time/duration.ts";
 import {
   described,
   expiry,
+  givenReason,
   IdParams,
   id,
   networks,
@@ -95,6 +96,7 @@ export const Extension = v.pipe(
     days: v.optional(
       wholeNumber(0, MAX_DAYS, "Counted from the later of now and the expiry; 0, or none, means the default"),
     ),
+    reason: givenReason,
   }),
   v.title("Extension"),
 );
@@ -131,6 +133,10 @@ export const UserDiagnosis = v.pipe(
   }),
   v.title("Diagnosis"),
 );
+
+export const Reason = v.pipe(v.object({ reason: givenReason }), v.title("Reason"));
+
+export const DeletionQuery = v.object({ ...PreviewQuery.entries, reason: givenReason });
 
 /** Why a user can be neither disabled nor enabled. */
 const ACCOUNT_CONFLICT =
@@ -205,6 +211,8 @@ export const users = {
     who: operators,
     params: IdParams,
     query: PreviewQuery,
+    body: Reason,
+    bodyAs: "optional",
     answer: previewed(UserPreview, statusOnHosts("disabled")),
     refusals: {
       404: true,
@@ -219,6 +227,8 @@ export const users = {
     who: operators,
     params: IdParams,
     query: PreviewQuery,
+    body: Reason,
+    bodyAs: "optional",
     answer: previewed(UserPreview, statusOf("active")),
     refusals: { 404: true, 409: ACCOUNT_CONFLICT, 500: "The host refused; nothing was changed. Trying again may help" },
   },
@@ -247,7 +257,7 @@ export const users = {
     description: "The audit records are kept. If the host account is already gone, only the stored data is deleted.",
     who: operators,
     params: IdParams,
-    query: PreviewQuery,
+    query: DeletionQuery,
     answer: previewed(UserPreview, statusOnHosts("deleted")),
     refusals: {
       404: true,

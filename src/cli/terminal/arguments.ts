@@ -49,6 +49,11 @@ export function textOption(name: `--${string}`, metavar: Uppercase<string>, desc
   return optional(option(name, string({ metavar: metavar as "TEXT" }), { description }));
 }
 
+/** `--reason`. */
+export function reasonOption() {
+  return textOption("--reason", "TEXT", message`Why, for the audit record; the user does not see it.`);
+}
+
 /** `--network`, as often as needed; undefined if it is not given, none for the word "any". */
 export function networkOptions() {
   const description = message`From where the account may be used for SSH: a network such as 192.0.2.0/24, or an address; may be repeated. "any" for anywhere.`;

@@ -63,6 +63,8 @@ export interface ClosingRequest {
   readonly at?: Date;
   /** The audit action to record later, should the process die before the operation has recorded it. */
   readonly action?: AuditAction;
+  /** The reason to record with it; by default, none. */
+  readonly reason?: string;
   /** The note of an earlier attempt that this one continues. */
   readonly note?: number;
   /** Whether the caller mails the user; by default, the user is told that they are disabled. */
@@ -76,9 +78,16 @@ export interface ClosingRequest {
 export async function disableAccess(
   op: ClosingOperation,
   user: User,
-  { at = op.context.clock.now(), action = "user.disable", note, mailed = false, shut }: ClosingRequest = {},
+  {
+    at = op.context.clock.now(),
+    action = "user.disable",
+    reason = "",
+    note,
+    mailed = false,
+    shut,
+  }: ClosingRequest = {},
 ): Promise<Closed> {
-  const id = note ?? (await noteClosing(op.context, { userId: user.id, kind: "shut", action }));
+  const id = note ?? (await noteClosing(op.context, { userId: user.id, kind: "shut", action, reason }));
   op.begun(unfinished(user, shut));
   const closing = shut ?? (await shutOnHost(op, user));
   const status = user.status === "expired" ? "expired" : "disabled";
@@ -111,9 +120,9 @@ export async function shutAccess(op: ClosingOperation, user: User, note: number)
 export async function removeAccess(
   op: ClosingOperation,
   user: User,
-  { action = "user.delete", note }: ClosingRequest = {},
+  { action = "user.delete", reason = "", note }: ClosingRequest = {},
 ): Promise<Closed> {
-  const id = note ?? (await noteClosing(op.context, { userId: user.id, kind: "remove", action }));
+  const id = note ?? (await noteClosing(op.context, { userId: user.id, kind: "remove", action, reason }));
   op.begun(unfinished(user));
   const closing = await goOn(op, user, async () => (await closingHostOf(op.context, user)).removeAccount(refOf(user)));
   await noteFleetChange(op, user, closing.owed.length === 0 ? "removed" : undefined);

@@ -26,6 +26,8 @@ export interface NewClosing {
   /** The networks from which the keys, or the key, may still be used. */
   readonly networks?: readonly string[];
   readonly action: AuditAction | "";
+  /** Why, for the record that follows. */
+  readonly reason?: string;
 }
 
 /** Whether the account itself is being shut, and not only access by its keys. */
@@ -42,7 +44,7 @@ const LONGEST_WAIT = HOUR;
  */
 export async function noteClosing(
   context: Context,
-  { userId, kind, keyId = 0, networks = [], action }: NewClosing,
+  { userId, kind, keyId = 0, networks = [], action, reason = "" }: NewClosing,
 ): Promise<number> {
   faultPoint("closing: begun, not noted");
   const { autocommit, actor, clock } = context;
@@ -52,6 +54,7 @@ export async function noteClosing(
     actorType: actor.type,
     actor: actor.name,
     actorOwner: actor.owner ?? "",
+    reason,
     networks: [...networks],
   };
   const closing = { userId, kind, keyId, ...by, now, ...permitParameters(context) };
@@ -73,6 +76,7 @@ const insertClosing = preparedOnce((db) => {
     actorType: placeholder("actorType"),
     actor: placeholder("actor"),
     actorOwner: placeholder("actorOwner"),
+    reason: placeholder("reason"),
     networks: placeholder("networks"),
   };
   // A note of nobody cannot be stored.
@@ -83,6 +87,7 @@ const insertClosing = preparedOnce((db) => {
     actorType: "actor_type",
     actor: "actor",
     actorOwner: "actor_owner",
+    reason: "reason",
     networks: "networks",
   };
   return db

@@ -5,7 +5,7 @@ import { ACCOUNT_PREFIX, USERNAME, withoutPrefix } from "../../shared/text/accou
 import { isEmail } from "../../shared/text/person.ts";
 import { requireText } from "../../shared/text/text.ts";
 
-export { isEmail, MAX_PURPOSE, MAX_SUPERVISOR } from "../../shared/text/person.ts";
+export { isEmail, MAX_FULL_NAME, MAX_NOTE, MAX_PURPOSE, MAX_REASON, MAX_SUPERVISOR } from "../../shared/text/person.ts";
 export { parseText } from "../../shared/text/text.ts";
 
 /** Longest name that can be typed to log in; no existing name is longer. */

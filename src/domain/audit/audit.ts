@@ -49,13 +49,28 @@ export async function listAudit(context: Context, filter: AuditFilter, page: Pag
 
 /**
  * One page of the records with the caller, an external user, as the actor or the object, newest first. Shows addresses
- * only for the caller's own actions.
+ * only for the caller's own actions, and nothing of what administrators write for their colleagues.
  */
 export async function listOwnAudit({ db, actor }: Context, userId: number, page: Page): Promise<Paged<ShownRecord>> {
   const wanted = { ...valuesOf({}), ...boundsOf(page), ...subjectSeries(userId) };
   const { total, items } = await selectOfSeries(db, wanted);
   const isOwn = (row: ShownRecord) => row.actorType === actor.type && row.actor === actor.name;
-  return { total, items: items.map((row) => (isOwn(row) ? row : { ...row, ip: "" })) };
+  return { total, items: items.map((row) => (isOwn(row) ? row : { ...row, ip: "", detail: withoutWords(row) })) };
+}
+
+/** The actions whose reason administrators give for each other. */
+const REASONED: ReadonlySet<string> = new Set<AuditAction>([
+  "user.disable",
+  "user.enable",
+  "user.extend",
+  "user.delete",
+]);
+
+/** The detail of a record without the words that the user must not read. */
+function withoutWords({ action, detail }: ShownRecord): string {
+  const { note: _note, old_note: _old, ...shown } = JSON.parse(detail);
+  if (REASONED.has(action)) delete shown.reason;
+  return JSON.stringify(shown);
 }
 
 /** The records of a time span, which are one range of numbers: no record is older than its predecessor. */

@@ -12,6 +12,7 @@ import { finishRevocation } from "../keys/keys.ts";
 import { auditedClosing } from "../operation/audited.ts";
 import type { ClosingOperation, Services } from "../operation/context.ts";
 import { SYSTEM } from "../operation/entry.ts";
+import { reasonDetail } from "../users/changeable.ts";
 import { lockAccess } from "../users/own-lock.ts";
 import { removedDetail } from "../users/users.ts";
 
@@ -49,7 +50,7 @@ async function finishClosing(services: Services, closing: Closing): Promise<read
       op.record({ unneeded: true });
       return [];
     }
-    op.about({ detail: { username: user.username } });
+    op.about({ detail: { username: user.username, ...reasonDetail(isRecorded ? "" : noted.reason) } });
     return await goOn(op, user, noted);
   });
 }

@@ -9,8 +9,10 @@ import { refOf } from "../accounts/account.ts";
 import type { Closing } from "../accounts/closings.ts";
 import { isExpired, type User } from "../accounts/find-user.ts";
 import { accountMissing } from "../accounts/rebuild.ts";
+import { MAX_REASON, parseText } from "../accounts/username.ts";
 import { countMissing } from "../hosts/reported-missing.ts";
 import type { Context } from "../operation/context.ts";
+import type { AuditDetail } from "../operation/entry.ts";
 import { readSetting } from "../settings/settings.ts";
 
 type Stored = Database | Transaction;
@@ -66,6 +68,16 @@ export function parseDays(days: number | undefined): number {
     throw new UamError("invalid", `The number of days must be a whole number from 0 to ${MAX_DAYS}`);
   }
   return days;
+}
+
+/** The reason for the audit record; throws `invalid` for a text that cannot be one. */
+export function parseReason(reason: string): string {
+  return parseText("reason", reason, MAX_REASON);
+}
+
+/** The detail of a record whose change has a reason. */
+export function reasonDetail(reason: string): AuditDetail {
+  return reason === "" ? {} : { reason };
 }
 
 /** Throws `conflict` if disabling has nothing to change: the user is expired, or the account is on none of their hosts. */

@@ -13,7 +13,7 @@ import { type Closing, closingsOf } from "../accounts/closings.ts";
 import { isExpired, requireUser, type User } from "../accounts/find-user.ts";
 import { closingHostOf, hostOf } from "../accounts/own-host.ts";
 import type { Context } from "../operation/context.ts";
-import { extensionOf, requireDisableable, requireEnableable } from "./changeable.ts";
+import { extensionOf, parseReason, requireDisableable, requireEnableable } from "./changeable.ts";
 
 /** A preview, with the user's status and expiry as they would be. */
 export interface UserPreview extends Preview {
@@ -23,8 +23,8 @@ export interface UserPreview extends Preview {
 }
 
 /** Previews `disableUser`. */
-export async function previewDisable(context: Context, userId: number): Promise<UserPreview> {
-  const found = await find(context, userId);
+export async function previewDisable(context: Context, userId: number, why = ""): Promise<UserPreview> {
+  const found = await find(context, userId, why);
   const { user } = found;
   await requireDisableable(context, context.db, user);
   const effects =
@@ -37,8 +37,8 @@ export async function previewDisable(context: Context, userId: number): Promise<
 }
 
 /** Previews `enableUser`. */
-export async function previewEnable(context: Context, userId: number): Promise<UserPreview> {
-  const found = await find(context, userId);
+export async function previewEnable(context: Context, userId: number, why = ""): Promise<UserPreview> {
+  const found = await find(context, userId, why);
   const { user } = found;
   await requireEnableable(context, user, found.owed);
   const enabled = { ...user, status: "active", disabledAt: null } as const;
@@ -50,8 +50,8 @@ export async function previewEnable(context: Context, userId: number): Promise<U
 }
 
 /** Previews `extendUser`. */
-export async function previewExtend(context: Context, userId: number, days: number): Promise<UserPreview> {
-  const found = await find(context, userId);
+export async function previewExtend(context: Context, userId: number, days: number, why = ""): Promise<UserPreview> {
+  const found = await find(context, userId, why);
   const { user, owed } = found;
   const { status, expireAt } = await extensionOf(context, context.db, user, { days, owed });
   const extended = { ...user, status, expireAt };
@@ -66,8 +66,8 @@ export async function previewExtend(context: Context, userId: number, days: numb
 }
 
 /** Previews `deleteUser`. */
-export async function previewDelete(context: Context, userId: number): Promise<UserPreview> {
-  const found = await find(context, userId);
+export async function previewDelete(context: Context, userId: number, why = ""): Promise<UserPreview> {
+  const found = await find(context, userId, why);
   const { user } = found;
   const account = hostAccountOf(user.username);
   const own = await closingHostOf(context, user);
@@ -99,9 +99,9 @@ interface Found {
   readonly owed: readonly Closing[];
 }
 
-/** The user, the active keys and the owed closings at one moment; throws `not_found`. */
-async function find({ db }: Context, userId: number): Promise<Found> {
-  return await db.transaction(
+/** The user, the active keys and the owed closings at one moment; throws `not_found`, and `invalid` for a reason that is none. */
+async function find({ db }: Context, userId: number, why: string): Promise<Found> {
+  const found = await db.transaction(
     async (tx) => ({
       user: await requireUser(tx, userId),
       keys: await activeKeys(tx, userId),
@@ -109,6 +109,8 @@ async function find({ db }: Context, userId: number): Promise<Found> {
     }),
     { isolationLevel: "repeatable read", accessMode: "read only" },
   );
+  parseReason(why);
+  return found;
 }
 
 /**

@@ -23,7 +23,14 @@ import { siteWithKeys } from "../mail/site.ts";
 import { auditedClosing, auditedGrant } from "../operation/audited.ts";
 import type { Context, Grant, Operation } from "../operation/context.ts";
 import { readSetting } from "../settings/settings.ts";
-import { extensionOf, parseDays, requireDisableable, requireEnableable } from "./changeable.ts";
+import {
+  extensionOf,
+  parseDays,
+  parseReason,
+  reasonDetail,
+  requireDisableable,
+  requireEnableable,
+} from "./changeable.ts";
 import { endLoginsOf } from "./web-sessions.ts";
 
 export interface NewUser {
@@ -96,11 +103,11 @@ async function createOnHost(op: Grant, user: User): Promise<void> {
  * Ends the user's access at once: account shut, processes ended, authorized-keys file empty. The user is stored as disabled
  * even if the host fails; steps that fail are owed, and then this throws `internal`, saying what holds and what does not.
  */
-export function disableUser(context: Context, userId: number): Promise<User> {
+export function disableUser(context: Context, userId: number, why = ""): Promise<User> {
   return auditedClosing(context, userEntry("user.disable", userId), async (op) => {
-    const user = await lockUserFor(op, userId);
+    const { user, reason } = await lockUserFor(op, userId, why);
     await requireDisableable(context, op.tx, user);
-    const closed = await disableAccess(op, user);
+    const closed = await disableAccess(op, user, { reason });
     op.record({ detail: { status: closed.user.status } });
     if (closed.owed.length > 0) op.refuse(owedSentence(`${user.username} is disabled`, closed));
     return closed.user;
@@ -108,9 +115,9 @@ export function disableUser(context: Context, userId: number): Promise<User> {
 }
 
 /** Gives a disabled user access again, with the keys as stored; the sessions with the service from before end. */
-export function enableUser(context: Context, userId: number): Promise<User> {
+export function enableUser(context: Context, userId: number, why = ""): Promise<User> {
   return auditedGrant(context, userEntry("user.enable", userId), async (op) => {
-    const user = await lockUserFor(op, userId);
+    const { user } = await lockUserFor(op, userId, why);
     await requireEnableable(context, user, await closingsOf(op.tx, userId));
     // No earlier session goes on, whatever the reason for disabling was.
     await endLoginsOf(op, user);
@@ -126,11 +133,11 @@ export function enableUser(context: Context, userId: number): Promise<User> {
  * Moves the expiry to `days` days (0: `policy.default_ttl`) after now or the current expiry, whichever is later. An
  * expired user regains their previous status, unless the recycle period is over: then it is refused.
  */
-export function extendUser(context: Context, userId: number, days: number): Promise<User> {
+export function extendUser(context: Context, userId: number, days: number, why = ""): Promise<User> {
   const entry = { ...userEntry("user.extend", userId), detail: { days } } as const;
   return auditedGrant(context, entry, async (op) => {
     const now = context.clock.now();
-    const user = await lockUserFor(op, userId);
+    const { user } = await lockUserFor(op, userId, why);
     const { length, expireAt, status } = await extensionOf(context, op.tx, user, {
       days,
       owed: await closingsOf(op.tx, userId),
@@ -157,11 +164,11 @@ export function extendUser(context: Context, userId: number, days: number): Prom
  * the user stays stored as disabled, the rest is owed, and this throws `internal` with the remaining work; the record of
  * the deletion follows once it is done.
  */
-export function deleteUser(context: Context, userId: number): Promise<void> {
+export function deleteUser(context: Context, userId: number, why = ""): Promise<void> {
   return auditedClosing(context, userEntry("user.delete", userId), async (op) => {
-    const user = await lockUserFor(op, userId);
+    const { user, reason } = await lockUserFor(op, userId, why);
     const keys = await activeKeys(op.tx, userId);
-    const closed = await removeAccess(op, user);
+    const closed = await removeAccess(op, user, { reason });
     if (closed.owed.length > 0) {
       const state = closed.user.status === "expired" ? "is expired" : "is disabled";
       return op.refuse(owedSentence(`${user.username} ${state}, and is being deleted`, closed));
@@ -181,11 +188,13 @@ export async function getUser(context: Context, userId: number): Promise<User> {
   return await requireUser(context.db, userId);
 }
 
-/** The user under its row lock; the record names them even if the operation fails. */
-async function lockUserFor(op: Operation, userId: number): Promise<User> {
+/** The user under its row lock, and the parsed reason; the record has both even if the operation fails. */
+async function lockUserFor(op: Pick<Operation, "tx" | "about">, userId: number, why: string) {
   const user = await lockUser(op.tx, userId);
   op.about({ detail: { username: user.username } });
-  return user;
+  const reason = parseReason(why);
+  op.about({ detail: reasonDetail(reason) });
+  return { user, reason };
 }
 
 async function insertUser(op: Operation, user: typeof users.$inferInsert, uid: number): Promise<User> {

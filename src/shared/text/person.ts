@@ -2,6 +2,10 @@
 
 export const MAX_SUPERVISOR = 128;
 export const MAX_PURPOSE = 1000;
+export const MAX_FULL_NAME = 128;
+export const MAX_NOTE = 1000;
+/** Why somebody is disabled, enabled, extended or deleted. */
+export const MAX_REASON = 500;
 
 /** The shape of an administrator's name. */
 export const ADMIN_NAME = /^[a-z0-9]([a-z0-9._-]{0,62}[a-z0-9])?$/;

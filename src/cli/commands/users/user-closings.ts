@@ -8,13 +8,19 @@ import { printJson, printRecord } from "../../terminal/output.ts";
 import { confirmed } from "./confirmed.ts";
 import { awaitHostsOf, printHosts } from "./hosts-confirmed.ts";
 
+interface DisableInput {
+  readonly user: string;
+  readonly reason: string | undefined;
+  readonly json: boolean;
+}
+
 /** Disables the user, and prints them as they then are. */
-export function runDisable({ user: reference, json }: { readonly user: string; readonly json: boolean }): Command {
+export function runDisable({ user: reference, reason, json }: DisableInput): Command {
   return async (environment) => {
     const { disableUser } = await import("../../../domain/users/users.ts");
     const { hostsRecord, userRecord } = await import("../../../server/records.ts");
     const { user, known } = await withServices(environment, "change", async (context) => {
-      const disabled = await disableUser(context, (await requireUserReferred(context, reference)).id);
+      const disabled = await disableUser(context, (await requireUserReferred(context, reference)).id, reason);
       return { user: disabled, known: await awaitHostsOf(context, disabled.id) };
     });
     const record = userRecord(user, systemClock.now());
@@ -27,12 +33,13 @@ export function runDisable({ user: reference, json }: { readonly user: string; r
 
 interface DeleteInput {
   readonly user: string;
+  readonly reason: string | undefined;
   readonly yes: boolean;
   readonly json: boolean;
 }
 
 /** Deletes the user, after asking. */
-export function runDelete({ json, ...given }: DeleteInput): Command {
+export function runDelete({ reason, json, ...given }: DeleteInput): Command {
   const what = (user: UserRow) =>
     `${user.username} (id ${user.id}), the host account ext_${user.username} and its home directory`;
   const question = (user: UserRow) => `Delete ${what(user)}?`;
@@ -43,7 +50,7 @@ export function runDelete({ json, ...given }: DeleteInput): Command {
       async (context, user) => {
         const { deleteUser } = await import("../../../domain/users/users.ts");
         const { hostsRecord } = await import("../../../server/records.ts");
-        await deleteUser(context, user.id);
+        await deleteUser(context, user.id, reason);
         const known = await awaitHostsOf(context, user.id);
         if (json) printJson(environment, { status: "deleted", ...hostsRecord(known) });
         else environment.err(`Deleted ${what(user)}.\n`);

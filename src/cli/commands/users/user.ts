@@ -16,6 +16,7 @@ import {
   jsonFlag,
   networkOptions,
   pageOptions,
+  reasonOption,
   textOption,
   userArgument,
 } from "../../terminal/arguments.ts";
@@ -119,23 +120,27 @@ const update = command(
 
 const disable = command(
   "disable",
-  map(object({ user: userArgument(), preview: previewFlag(), json: jsonFlag() }), ({ preview, user, json }) =>
-    preview
-      ? previewUser({ user, json }, async (context, { id }) => (await previews()).previewDisable(context, id))
-      : runDisable({ user, json }),
+  map(
+    object({ user: userArgument(), reason: reasonOption(), preview: previewFlag(), json: jsonFlag() }),
+    ({ preview, ...input }) =>
+      preview
+        ? previewUser(input, async (context, { id }) => (await previews()).previewDisable(context, id, input.reason))
+        : runDisable(input),
   ),
   { brief: message`End a user's access at once.` },
 );
 
 const enable = command(
   "enable",
-  map(object({ user: userArgument(), preview: previewFlag(), json: jsonFlag() }), ({ preview, user, json }) =>
-    preview
-      ? previewUser({ user, json }, async (context, { id }) => (await previews()).previewEnable(context, id))
-      : withUser("change", user, json, async (context, { id }) => {
-          const { enableUser } = await import("../../../domain/users/users.ts");
-          return await enableUser(context, id);
-        }),
+  map(
+    object({ user: userArgument(), reason: reasonOption(), preview: previewFlag(), json: jsonFlag() }),
+    ({ preview, user, reason, json }) =>
+      preview
+        ? previewUser({ user, json }, async (context, { id }) => (await previews()).previewEnable(context, id, reason))
+        : withUser("change", user, json, async (context, { id }) => {
+            const { enableUser } = await import("../../../domain/users/users.ts");
+            return await enableUser(context, id, reason);
+          }),
   ),
   { brief: message`Give a disabled user access again.` },
 );
@@ -146,15 +151,18 @@ const extend = command(
     object({
       user: userArgument(),
       days: daysOption("--days", message`How many days; the default is policy.default_ttl.`),
+      reason: reasonOption(),
       preview: previewFlag(),
       json: jsonFlag(),
     }),
-    ({ preview, user, days = 0, json }) =>
+    ({ preview, user, days = 0, reason, json }) =>
       preview
-        ? previewUser({ user, json }, async (context, { id }) => (await previews()).previewExtend(context, id, days))
+        ? previewUser({ user, json }, async (context, { id }) =>
+            (await previews()).previewExtend(context, id, days, reason),
+          )
         : withUser("change", user, json, async (context, { id }) => {
             const { extendUser } = await import("../../../domain/users/users.ts");
-            return await extendUser(context, id, days);
+            return await extendUser(context, id, days, reason);
           }),
   ),
   {
@@ -168,13 +176,14 @@ const remove = command(
   map(
     object({
       user: userArgument(),
+      reason: reasonOption(),
       yes: yesFlag(),
       preview: previewFlag(),
       json: jsonFlag(),
     }),
     ({ preview, ...input }) =>
       preview
-        ? previewUser(input, async (context, { id }) => (await previews()).previewDelete(context, id))
+        ? previewUser(input, async (context, { id }) => (await previews()).previewDelete(context, id, input.reason))
         : runDelete(input),
   ),
   {

@@ -34,26 +34,26 @@ export const userHandlers: Handlers<typeof users> = {
     return userRecord(user, context.clock.now());
   },
 
-  "POST /users/:id/disable": async ({ context, params, query }) => {
-    if (isPreview(query)) return userPreviewRecord(await previewDisable(context, params.id));
-    await disableUser(context, params.id);
+  "POST /users/:id/disable": async ({ context, params, query, body: { reason } }) => {
+    if (isPreview(query)) return userPreviewRecord(await previewDisable(context, params.id, reason));
+    await disableUser(context, params.id, reason);
     return { status: "disabled", ...hostsRecord(await awaitHosts(context, params.id)) };
   },
 
-  "POST /users/:id/enable": async ({ context, params, query }) => {
-    if (isPreview(query)) return userPreviewRecord(await previewEnable(context, params.id));
-    await enableUser(context, params.id);
+  "POST /users/:id/enable": async ({ context, params, query, body: { reason } }) => {
+    if (isPreview(query)) return userPreviewRecord(await previewEnable(context, params.id, reason));
+    await enableUser(context, params.id, reason);
     return { status: "active" };
   },
 
-  "POST /users/:id/extend": async ({ context, params, query, body: { days = 0 } }) => {
-    if (isPreview(query)) return userPreviewRecord(await previewExtend(context, params.id, days));
-    return { expire_at: formatTimestamp((await extendUser(context, params.id, days)).expireAt) };
+  "POST /users/:id/extend": async ({ context, params, query, body: { days = 0, reason } }) => {
+    if (isPreview(query)) return userPreviewRecord(await previewExtend(context, params.id, days, reason));
+    return { expire_at: formatTimestamp((await extendUser(context, params.id, days, reason)).expireAt) };
   },
 
   "DELETE /users/:id": async ({ context, params, query }) => {
-    if (isPreview(query)) return userPreviewRecord(await previewDelete(context, params.id));
-    await deleteUser(context, params.id);
+    if (isPreview(query)) return userPreviewRecord(await previewDelete(context, params.id, query.reason));
+    await deleteUser(context, params.id, query.reason);
     return { status: "deleted", ...hostsRecord(await awaitHosts(context, params.id)) };
   },
 };

@@ -151,6 +151,14 @@ describe("changes", () => {
     expect(stderr).toBe("uam: Nothing to change: give --email, --supervisor, --purpose or --network.\n");
   });
 
+  test("--reason is recorded", async () => {
+    await cli.json(["user", "disable", "bob", "--reason", "On leave"]);
+    await cli.json(["user", "enable", "bob", "--reason", "Back from leave"]);
+    await cli.json(["user", "extend", "bob", "--days", "1", "--reason", "One day more"]);
+    const reasons = (await auditOf("2")).slice(0, 3).map(({ detail }: { detail: string }) => JSON.parse(detail).reason);
+    expect(reasons).toEqual(["One day more", "Back from leave", "On leave"]);
+  });
+
   test("disable and enable change the state", async () => {
     expect((await cli.json(["user", "disable", "bob"])).status).toBe("disabled");
     expect((await cli.json(["user", "enable", "bob"])).status).toBe("active");

@@ -237,7 +237,7 @@ describe("createOpenApiDocument()", () => {
     const required = operations.filter(({ operation }) => operation.requestBody?.required === false);
     expect(required.map(({ name }) => name).sort()).toEqual([
       ...["DELETE /auth/passkeys/{id}", "DELETE /auth/totp", "DELETE /removed-admins/{id}"],
-      ...["POST /hosts/tokens", "POST /users/{id}/extend"],
+      ...["POST /hosts/tokens", "POST /users/{id}/disable", "POST /users/{id}/enable", "POST /users/{id}/extend"],
     ]);
   });
 
