@@ -5,7 +5,7 @@ import { HIGHEST_HOST } from "../protocol/fleet.ts";
 import { MAX_NETWORKS } from "../shared/net/networks.ts";
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "../shared/product/page.ts";
 import { USERNAME } from "../shared/text/account-name.ts";
-import { MAX_PURPOSE, MAX_REASON, MAX_SUPERVISOR } from "../shared/text/person.ts";
+import { MAX_FULL_NAME, MAX_NOTE, MAX_PURPOSE, MAX_REASON, MAX_SUPERVISOR } from "../shared/text/person.ts";
 import { isLonger } from "../shared/text/text.ts";
 import { MAX_DAYS } from "../shared/time/duration.ts";
 
@@ -50,6 +50,7 @@ export const expiry = timestampLike("2027-02-18T08:00:00.000Z");
 export const person = {
   username: described("alice", "Without the prefix `ext_`"),
   email: described("alice@example.org"),
+  full_name: described("Alice Andersson", "The person's name; empty where none is given"),
   supervisor: described("Bo Lindqvist"),
   purpose: described("Maintenance of the build servers"),
 };
@@ -58,9 +59,18 @@ export const person = {
 export const newPerson = {
   username: text("alice", "Without the prefix `ext_`", { pattern: USERNAME.source }),
   email: text("alice@example.org", "One address", { format: "email", maxLength: 254 }),
+  full_name: v.optional(text("Alice Andersson", "The person's name", { maxLength: MAX_FULL_NAME })),
   supervisor: v.optional(text("Bo Lindqvist", undefined, { maxLength: MAX_SUPERVISOR })),
   purpose: v.optional(text("Maintenance of the build servers", undefined, { maxLength: MAX_PURPOSE })),
 };
+
+/** What administrators note about a user for their colleagues, in answers. */
+export const note = described("Works nights", "For administrators; the user cannot read it");
+
+/** The same in requests; the features check it. */
+export const givenNote = v.optional(
+  text("Works nights", "For administrators; the user cannot read it. Empty for none", { maxLength: MAX_NOTE }),
+);
 
 /** Why something is done to a user, in requests; the features check it. */
 export const givenReason = v.optional(

@@ -13,6 +13,7 @@ export const OwnRecord = v.pipe(
     username: person.username,
     host_account: described("ext_alice", "The account on the host"),
     email: person.email,
+    full_name: person.full_name,
     supervisor: person.supervisor,
     purpose: person.purpose,
     source_networks: networks(USER_NETWORKS),

@@ -9,12 +9,14 @@ import { MAX_DAYS } from "../shared/time/duration.ts";
 import {
   described,
   expiry,
+  givenNote,
   givenReason,
   IdParams,
   id,
   networks,
   newNetworks,
   newPerson,
+  note,
   pageFields,
   pageIn,
   pageOf,
@@ -54,8 +56,10 @@ export const UserRecord = v.pipe(
     username: person.username,
     host_account: described("ext_alice", "The account on the host"),
     email: person.email,
+    full_name: person.full_name,
     supervisor: person.supervisor,
     purpose: person.purpose,
+    note,
     source_networks: networks(USER_NETWORKS),
     status: v.picklist(USER_STATUSES),
     expire_at: expiry,
@@ -77,15 +81,17 @@ export const CreatedUser = v.pipe(
 );
 
 export const NewUser = v.pipe(
-  v.object({ ...newPerson, ttl_days: ttlDays, source_networks: newNetworks(USER_NETWORKS) }),
+  v.object({ ...newPerson, note: givenNote, ttl_days: ttlDays, source_networks: newNetworks(USER_NETWORKS) }),
   v.title("NewUser"),
 );
 
 export const UserChanges = v.pipe(
   v.object({
     email: v.optional(newPerson.email),
+    full_name: newPerson.full_name,
     supervisor: newPerson.supervisor,
     purpose: newPerson.purpose,
+    note: givenNote,
     source_networks: newNetworks(USER_NETWORKS),
   }),
   v.title("UserChanges"),
@@ -189,9 +195,9 @@ export const users = {
   },
   "PATCH /users/:id": {
     operationId: "updateUser",
-    summary: "Change e-mail, supervisor, purpose or networks",
+    summary: "Change e-mail, full name, supervisor, purpose, note or networks",
     description:
-      "Only the fields that are sent change; an empty text clears supervisor or purpose, an empty list lifts the restriction to networks. Another address ends the user's sessions with this service. When this returns, the authorized-keys file on the host refuses the keys from outside the networks, and SSH sessions from outside have ended. Keys with networks of their own keep what both have in common.",
+      "Only the fields that are sent change; an empty text clears full name, supervisor, purpose or note, an empty list lifts the restriction to networks. Another address ends the user's sessions with this service. When this returns, the authorized-keys file on the host refuses the keys from outside the networks, and SSH sessions from outside have ended. Keys with networks of their own keep what both have in common.",
     who: operators,
     records: "user.update",
     params: IdParams,

@@ -9,7 +9,14 @@ import { offsetOf, type Page, type Paged } from "../../shared/product/page.ts";
 import type { Database } from "../../store/client.ts";
 import { type ApprovalRow, approvals, type UserRow } from "../../store/schema.ts";
 import { lockUserIfStored } from "../accounts/find-user.ts";
-import { MAX_PURPOSE, MAX_SUPERVISOR, parseEmail, parseText, parseUsername } from "../accounts/username.ts";
+import {
+  MAX_FULL_NAME,
+  MAX_PURPOSE,
+  MAX_SUPERVISOR,
+  parseEmail,
+  parseText,
+  parseUsername,
+} from "../accounts/username.ts";
 import {
   applicationApproved,
   applicationApprovedLater,
@@ -27,6 +34,7 @@ import { lockNotice, tellOfApplications } from "./notices.ts";
 export interface NewApplication {
   readonly username: string;
   readonly email: string;
+  readonly fullName?: string | undefined;
   readonly supervisor?: string | undefined;
   readonly purpose?: string | undefined;
 }
@@ -62,6 +70,7 @@ export function submitApplication(context: Context, input: NewApplication): Prom
     const values = {
       username: parseUsername(input.username),
       email: parseEmail(input.email),
+      fullName: parseText("full name", input.fullName ?? "", MAX_FULL_NAME),
       supervisor: parseText("supervisor", input.supervisor ?? "", MAX_SUPERVISOR),
       purpose: parseText("purpose", input.purpose ?? "", MAX_PURPOSE),
       createdAt: context.clock.now(),
@@ -177,8 +186,8 @@ async function lockPending(op: Operation, id: number): Promise<ApprovalRow> {
 }
 
 async function createApplicant(op: Operation, application: ApprovalRow, ttlDays?: number): Promise<UserRow> {
-  const { username, email, supervisor, purpose } = application;
-  const input = { username, email, supervisor, purpose, ttlDays, letter: applicationApproved };
+  const { username, email, fullName, supervisor, purpose } = application;
+  const input = { username, email, fullName, supervisor, purpose, ttlDays, letter: applicationApproved };
   try {
     return await createUser(op.context, input);
   } catch (error) {

@@ -33,13 +33,13 @@ export function requestExtension(context: Context, userId: number, request: Exte
   return audited(context, { action: "extension.request", ...about }, async (op) => {
     // Of several simultaneous requests one is stored: they wait here for each other.
     const user = await lockUser(op.tx, userId);
-    const { username, email, supervisor } = user;
+    const { username, email, fullName, supervisor } = user;
     op.about({ detail: { username } });
     const days = parseRequestedDays(request.days);
     const purpose = requireText("reason", request.reason, MAX_PURPOSE);
     await requireMayAsk(op, user);
     const notice = await lockNotice(op.tx);
-    const person = { username, email, supervisor, purpose };
+    const person = { username, email, fullName, supervisor, purpose };
     const [application] = await op.tx
       .insert(approvals)
       .values({ kind: "extension", userId, days, ...person, createdAt: context.clock.now() })

@@ -1,4 +1,4 @@
-/** Changing what is stored of an external user: e-mail, supervisor, purpose, and from where they may log in. */
+/** Changing what is stored of an external user: e-mail, full name, supervisor, purpose, note, and from where they may log in. */
 
 import { allowedBy, isWithin, parseNetworks } from "../../shared/net/networks.ts";
 import type { UserRow } from "../../store/schema.ts";
@@ -14,7 +14,7 @@ import {
   takesAway,
   widenAccess,
 } from "../accounts/narrowing.ts";
-import { MAX_PURPOSE, MAX_SUPERVISOR, parseEmail, parseText } from "../accounts/username.ts";
+import { MAX_FULL_NAME, MAX_NOTE, MAX_PURPOSE, MAX_SUPERVISOR, parseEmail, parseText } from "../accounts/username.ts";
 import { tellAddressChanged } from "../mail/notices.ts";
 import { audited, auditedClosing, auditedGrant } from "../operation/audited.ts";
 import type { Context, Operation } from "../operation/context.ts";
@@ -22,8 +22,11 @@ import { endLoginsOf } from "./web-sessions.ts";
 
 export interface UserChanges {
   readonly email?: string | undefined;
+  readonly fullName?: string | undefined;
   readonly supervisor?: string | undefined;
   readonly purpose?: string | undefined;
+  /** For colleagues: the user cannot read it. */
+  readonly note?: string | undefined;
   /** The networks from which the keys may be used: CIDRs; none lifts the restriction. */
   readonly sourceNetworks?: readonly string[] | undefined;
 }
@@ -95,13 +98,15 @@ async function lock(op: Operation, userId: number): Promise<User> {
   return user;
 }
 
-type Supplied = Partial<Pick<UserRow, "email" | "supervisor" | "purpose" | "sourceNetworks">>;
+type Supplied = Partial<Pick<UserRow, "email" | "fullName" | "supervisor" | "purpose" | "note" | "sourceNetworks">>;
 
-function parse({ email, supervisor, purpose, sourceNetworks }: UserChanges): Supplied {
+function parse({ email, fullName, supervisor, purpose, note, sourceNetworks }: UserChanges): Supplied {
   return {
     ...(email === undefined ? {} : { email: parseEmail(email) }),
+    ...(fullName === undefined ? {} : { fullName: parseText("full name", fullName, MAX_FULL_NAME) }),
     ...(supervisor === undefined ? {} : { supervisor: parseText("supervisor", supervisor, MAX_SUPERVISOR) }),
     ...(purpose === undefined ? {} : { purpose: parseText("purpose", purpose, MAX_PURPOSE) }),
+    ...(note === undefined ? {} : { note: parseText("note", note, MAX_NOTE) }),
     ...(sourceNetworks === undefined ? {} : { sourceNetworks: [...parseNetworks(sourceNetworks)] }),
   };
 }
@@ -109,8 +114,10 @@ function parse({ email, supervisor, purpose, sourceNetworks }: UserChanges): Sup
 async function store(op: Operation, user: User, supplied: Supplied): Promise<User> {
   const { sourceNetworks, ...texts } = supplied;
   const fields = Object.keys(texts) as (keyof typeof texts)[];
-  const old = Object.fromEntries(fields.map((field) => [`old_${field}`, user[field]]));
-  op.record({ detail: { ...texts, ...old } });
+  const named = fields.map((field) => ({ field, name: field === "fullName" ? "full_name" : field }));
+  const fresh = Object.fromEntries(named.map(({ field, name }) => [name, texts[field] ?? ""]));
+  const old = Object.fromEntries(named.map(({ field, name }) => [`old_${name}`, user[field]]));
+  op.record({ detail: { ...fresh, ...old } });
   if (sourceNetworks !== undefined) op.record({ detail: networkDetail(user.sourceNetworks, sourceNetworks) });
   const updated = await storeUser(op, user, supplied);
   if (updated.email !== user.email) {

@@ -13,7 +13,15 @@ import { closingsOf } from "../accounts/closings.ts";
 import { isExpired, lockUser, requireUser, type User } from "../accounts/find-user.ts";
 import { forgetIntent, recordIntent } from "../accounts/intents.ts";
 import { allocateUid } from "../accounts/uid.ts";
-import { MAX_PURPOSE, MAX_SUPERVISOR, parseEmail, parseText, parseUsername } from "../accounts/username.ts";
+import {
+  MAX_FULL_NAME,
+  MAX_NOTE,
+  MAX_PURPOSE,
+  MAX_SUPERVISOR,
+  parseEmail,
+  parseText,
+  parseUsername,
+} from "../accounts/username.ts";
 import { voidCode } from "../auth/codes/otp.ts";
 import { grantDefaultGroup } from "../hosts/first-grant.ts";
 import { accountCreated } from "../mail/messages.ts";
@@ -36,8 +44,11 @@ import { endLoginsOf } from "./web-sessions.ts";
 export interface NewUser {
   readonly username: string;
   readonly email: string;
+  readonly fullName?: string | undefined;
   readonly supervisor?: string | undefined;
   readonly purpose?: string | undefined;
+  /** For colleagues: the user cannot read it. */
+  readonly note?: string | undefined;
   /** Whole days; 0 or absent means `policy.default_ttl`. */
   readonly ttlDays?: number | undefined;
   /** The networks from which the keys may be used: CIDRs; none for anywhere. */
@@ -55,8 +66,10 @@ export function createUser(context: Context, input: NewUser): Promise<User> {
     const days = parseDays(input.ttlDays);
     const texts = {
       email: parseEmail(input.email),
+      fullName: parseText("full name", input.fullName ?? "", MAX_FULL_NAME),
       supervisor: parseText("supervisor", input.supervisor ?? "", MAX_SUPERVISOR),
       purpose: parseText("purpose", input.purpose ?? "", MAX_PURPOSE),
+      note: parseText("note", input.note ?? "", MAX_NOTE),
     };
     const sourceNetworks = [...parseNetworks(input.sourceNetworks ?? [])];
     const ttl = days > 0 ? days * DAY : await readSetting(context, op.tx, "policy.default_ttl");
@@ -73,6 +86,8 @@ export function createUser(context: Context, input: NewUser): Promise<User> {
       subjectId: user.id,
       detail: {
         email: user.email,
+        ...(user.fullName === "" ? {} : { full_name: user.fullName }),
+        ...(user.note === "" ? {} : { note: user.note }),
         expire_at: formatTimestamp(user.expireAt),
         ...(sourceNetworks.length === 0 ? {} : { source_networks: sourceNetworks.join(", ") }),
       },
@@ -179,8 +194,9 @@ export function deleteUser(context: Context, userId: number, why = ""): Promise<
 
 /** The removed data, for the record of a deletion. */
 export function removedDetail(user: User, keys: number) {
-  const { email, supervisor, purpose, expireAt } = user;
-  return { status: "deleted", email, supervisor, purpose, keys, uid: user.uid, expire_at: formatTimestamp(expireAt) };
+  const { email, fullName, supervisor, purpose, note, expireAt } = user;
+  const texts = { email, full_name: fullName, supervisor, purpose, note };
+  return { status: "deleted", ...texts, keys, uid: user.uid, expire_at: formatTimestamp(expireAt) };
 }
 
 /** The user; throws `not_found`. */

@@ -60,6 +60,7 @@ describe("submitApplication()", () => {
       days: null,
       username: name,
       email: `${name}@example.org`,
+      full_name: "",
       supervisor: "Ann",
       purpose: "A study",
       status: "pending",

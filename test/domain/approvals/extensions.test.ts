@@ -60,6 +60,7 @@ describe("requestExtension()", () => {
       days: 10,
       username: name,
       email: `${name}@example.org`,
+      full_name: "",
       supervisor: "",
       purpose: WHY,
       status: "pending",

@@ -218,6 +218,8 @@ const EVENTS: readonly Event[] = [
     email: expect.stringMatching(/^event-\d+@example\.org$/),
     supervisor: "",
     purpose: "",
+    full_name: "",
+    note: "",
     keys: 0,
     uid: expect.any(Number),
     expire_at: time,

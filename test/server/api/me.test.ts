@@ -23,6 +23,7 @@ describe("GET /me", () => {
       host_account: "ext_alice",
       email: "alice@example.org",
       supervisor: "",
+      full_name: "",
       purpose: "",
       source_networks: [],
       status: "active",

@@ -70,8 +70,10 @@ const create = command(
     object({
       username: argument(string({ metavar: "NAME" }), { description: message`The username, without ext_.` }),
       email: option("--email", string({ metavar: "ADDRESS" }), { description: message`Where login codes are mailed.` }),
+      fullName: textOption("--full-name", "NAME", message`The person's name.`),
       supervisor: textOption("--supervisor", "NAME", message`Who is responsible for the user.`),
       purpose: textOption("--purpose", "TEXT", message`What the access is for.`),
+      note: textOption("--note", "TEXT", message`A note for administrators; the user cannot read it.`),
       sourceNetworks: networkOptions(),
       ttlDays: daysOption("--ttl-days", message`Days until the account expires; the default is policy.default_ttl.`),
       json: jsonFlag(),
@@ -95,15 +97,17 @@ const update = command(
     object({
       user: userArgument(),
       email: textOption("--email", "ADDRESS", message`The new e-mail address.`),
+      fullName: textOption("--full-name", "NAME", message`The person's name; "" for none.`),
       supervisor: textOption("--supervisor", "NAME", message`The new supervisor; "" for none.`),
       purpose: textOption("--purpose", "TEXT", message`The new purpose; "" for none.`),
+      note: textOption("--note", "TEXT", message`A note for administrators, which the user cannot read; "" for none.`),
       sourceNetworks: networkOptions(),
       json: jsonFlag(),
     }),
     ({ user, json, ...changes }): Command =>
       async (environment) => {
         if (Object.values(changes).every((change) => change === undefined)) {
-          environment.err("uam: Nothing to change: give --email, --supervisor, --purpose or --network.\n");
+          environment.err("uam: Give one of --email, --full-name, --supervisor, --purpose, --note or --network.\n");
           return EXIT.usage;
         }
         const { updateUser } = await import("../../../domain/users/update.ts");
@@ -113,7 +117,7 @@ const update = command(
       },
   ),
   {
-    brief: message`Change e-mail, supervisor, purpose or networks.`,
+    brief: message`Change e-mail, full name, supervisor, purpose, note or networks.`,
     description: message`Changes only what is given. Networks take effect at once: keys are refused from outside them, and SSH sessions from outside end.`,
   },
 );

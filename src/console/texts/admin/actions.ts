@@ -38,8 +38,10 @@ const WAYS: Readonly<Record<string, string>> = {
 
 const FIELDS: Readonly<Record<string, string>> = {
   email: "e-mail address",
+  full_name: "full name",
   supervisor: "supervisor",
   purpose: "purpose",
+  note: "note",
   role: "role",
   password: "password",
   source_networks: "networks",

@@ -22,6 +22,7 @@ export interface Phrase {
 
 const FIELDS: Readonly<Record<string, string>> = {
   email: "e-mail address",
+  full_name: "full name",
   supervisor: "supervisor",
   purpose: "purpose",
   source_networks: "networks",

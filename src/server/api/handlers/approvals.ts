@@ -8,7 +8,7 @@ import type { Handlers } from "../http/call.ts";
 
 export const approvalHandlers: Handlers<typeof approvals> = {
   "POST /approvals": async ({ context, body }) => {
-    const application = await submitApplication(context, body);
+    const application = await submitApplication(context, { ...body, fullName: body.full_name });
     return applicationRecord(application);
   },
 

@@ -19,7 +19,7 @@ export const userHandlers: Handlers<typeof users> = {
   },
 
   "POST /users": async ({ context, body }) => {
-    const input = { ...body, ttlDays: body.ttl_days, sourceNetworks: body.source_networks };
+    const input = { ...body, fullName: body.full_name, ttlDays: body.ttl_days, sourceNetworks: body.source_networks };
     const user = userRecord(await createUser(context, input), context.clock.now());
     return { id: user.id, username: user.username, status: user.status, expire_at: user.expire_at };
   },
@@ -29,7 +29,7 @@ export const userHandlers: Handlers<typeof users> = {
   "GET /users/:id/diagnosis": async ({ context, params }) => diagnosisRecord(await diagnoseUser(context, params.id)),
 
   "PATCH /users/:id": async ({ context, params, body }) => {
-    const changes = { ...body, sourceNetworks: body.source_networks };
+    const changes = { ...body, fullName: body.full_name, sourceNetworks: body.source_networks };
     const user = await updateUser(context, params.id, changes);
     return userRecord(user, context.clock.now());
   },

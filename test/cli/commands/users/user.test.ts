@@ -25,7 +25,7 @@ describe("uam user create", () => {
     ]);
     expect(code).toBe(0);
     expect(stdout).toMatch(
-      /^username {9}alice\nhost_account {5}ext_alice\nemail {12}alice@example\.org\nsupervisor {7}-$/m,
+      /^username {9}alice\nhost_account {5}ext_alice\nemail {12}alice@example\.org\nfull_name {8}-\nsupervisor {7}-$/m,
     );
     const [row] = await auditOf("1");
     expect(row).toMatchObject({ actor_type: "cli", actor: "olga", action: "user.create", result: "success", ip: "" });
@@ -34,8 +34,8 @@ describe("uam user create", () => {
   test("create --json prints the API's record", async () => {
     const record = await cli.json(["user", "create", "bob", "--email", "bob@example.org", "--purpose", "a test"]);
     expect(Object.keys(record)).toEqual([
-      ...["id", "username", "host_account", "email", "supervisor", "purpose", "source_networks"],
-      ...["status", "expire_at", "disabled_at", "created_at", "updated_at"],
+      ...["id", "username", "host_account", "email", "full_name", "supervisor", "purpose", "note"],
+      ...["source_networks", "status", "expire_at", "disabled_at", "created_at", "updated_at"],
     ]);
     expect(record).toMatchObject({ username: "bob", supervisor: "", purpose: "a test", disabled_at: null });
   });
@@ -148,7 +148,7 @@ describe("changes", () => {
   test("update without a change is a usage error", async () => {
     const { code, stderr } = await cli.run(["user", "update", "bob"]);
     expect(code).toBe(2);
-    expect(stderr).toBe("uam: Nothing to change: give --email, --supervisor, --purpose or --network.\n");
+    expect(stderr).toBe("uam: Give one of --email, --full-name, --supervisor, --purpose, --note or --network.\n");
   });
 
   test("--reason is recorded", async () => {
