@@ -12,7 +12,7 @@ import type { Database, Transaction } from "../../../store/client.ts";
 import { type UserRow, users } from "../../../store/schema.ts";
 import { otpCodes } from "../../../store/schema-auth.ts";
 import { closingsOf, isShutting } from "../../accounts/closings.ts";
-import { findUserByName, isExpired } from "../../accounts/find-user.ts";
+import { findUserByName, isExpired, statusAt } from "../../accounts/find-user.ts";
 import { parseTypedName } from "../../accounts/username.ts";
 import { oneTimeCode } from "../../mail/messages.ts";
 import { queueMail } from "../../mail/outbox.ts";
@@ -123,12 +123,15 @@ export async function loginWithCode(
 
 /** An unknown name may be a password or a code in the wrong field, so it is not recorded. */
 async function entryAbout(
-  { autocommit }: Context,
+  { autocommit, clock }: Context,
   username: string,
   detail: AuditDetail,
 ): Promise<Pick<AuditEntry, "detail" | "subjectId">> {
   const known = await findUserByName(autocommit, username);
-  return known === undefined ? { detail } : { detail: { username, ...detail }, subjectId: known.id };
+  if (known === undefined) return { detail };
+  // Only the record says that nobody can log in as them; the answer is the same for everybody.
+  const status = statusAt(known, clock.now());
+  return { detail: { username, ...detail, ...(status === "active" ? {} : { status }) }, subjectId: known.id };
 }
 
 /** Voids the pending code, if there is one; waits for a login with it, or for sending it, if that is under way. */
