@@ -4,7 +4,7 @@ import { and, eq } from "drizzle-orm";
 import { UamError } from "../../shared/errors.ts";
 import { MAX_REQUESTED_DAYS } from "../../shared/product/limits.ts";
 import { requireText } from "../../shared/text/text.ts";
-import { shift } from "../../shared/time/clock.ts";
+import { DAY, shift } from "../../shared/time/clock.ts";
 import { type ApprovalRow, approvals } from "../../store/schema.ts";
 import { closingsOf } from "../accounts/closings.ts";
 import { isExpired, lockUser, type User } from "../accounts/find-user.ts";
@@ -42,7 +42,7 @@ export function requestExtension(context: Context, userId: number, request: Exte
     const person = { username, email, fullName, supervisor, purpose };
     const [application] = await op.tx
       .insert(approvals)
-      .values({ kind: "extension", userId, days, ...person, createdAt: context.clock.now() })
+      .values({ kind: "extension", userId, days, endThen: user.expireAt, ...person, createdAt: context.clock.now() })
       .returning();
     if (application === undefined) throw new Error("insert returned no row");
     await tellOfApplications(op, notice);
@@ -53,18 +53,33 @@ export function requestExtension(context: Context, userId: number, request: Exte
 
 /**
  * Applies the review of a request, in the review's operation: extends the user by `ttlDays`, or by the requested days if that is
- * 0 or absent, or mails the reason of the rejection. Errors of `extendUser` pass through: then nothing is reviewed.
+ * 0 or absent (after another extension, at most to the end that was asked for), or mails the reason of the rejection. Errors of `extendUser` pass through: then nothing is reviewed.
  */
 export async function settleRequest(op: Operation, request: ApprovalRow, user: User | undefined, ttlDays = 0) {
   const { userId, days, status, username, reason } = request;
   if (userId === null || days === null) throw new Error("a request for more time names no user");
   if (status === "approved") {
-    await extendUser(op.context, userId, ttlDays === 0 ? days : ttlDays);
+    const atMost = ttlDays === 0 && user !== undefined ? wantedEnd(op.context, request, user) : undefined;
+    await extendUser(op.context, userId, ttlDays === 0 ? days : ttlDays, { atMost });
     return;
   }
   const message = extensionRejected(op.context.policy.site, { username, reason, expireAt: user?.expireAt });
   // The address may have changed since the request.
   await queueMail(op, { recipient: user?.email ?? request.email, message });
+}
+
+/**
+ * The end that was asked for, if the user's end has moved since: whoever moved it may have meant this request. Throws `invalid`
+ * if it has passed.
+ */
+function wantedEnd({ clock }: Context, { username, days, endThen, createdAt }: ApprovalRow, user: User) {
+  if (days === null || endThen === null || user.expireAt.getTime() === endThen.getTime()) return undefined;
+  const end = shift(endThen > createdAt ? endThen : createdAt, days * DAY);
+  if (end > clock.now()) return end;
+  throw new UamError(
+    "invalid",
+    `The end that ${username} asked for has passed, and they have been extended since; say how many days to give`,
+  );
 }
 
 function parseRequestedDays(days: number): number {

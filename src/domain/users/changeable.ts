@@ -44,7 +44,11 @@ export async function extensionOf(
   context: Context,
   db: Stored,
   user: User,
-  { days, owed }: { readonly days: number; readonly owed: readonly Closing[] },
+  {
+    days,
+    owed,
+    atMost,
+  }: { readonly days: number; readonly owed: readonly Closing[]; readonly atMost?: Date | undefined },
 ): Promise<Extended> {
   const now = context.clock.now();
   parseDays(days);
@@ -53,7 +57,10 @@ export async function extensionOf(
   requireStaying(user, owed, "internal");
   requireNotBeingDisabled(user, owed);
   await requireAccount(context, user, "internal");
-  const expireAt = shift(user.expireAt > now ? user.expireAt : now, length);
+  const from = user.expireAt > now ? user.expireAt : now;
+  const whole = shift(from, length);
+  const limited = atMost !== undefined && atMost < whole ? atMost : whole;
+  const expireAt = limited > from ? limited : from;
   if (expireAt.getUTCFullYear() > 9999)
     throw new UamError("internal", "The new expiry would lie beyond the year 9999", { reason: "user.too_late" });
   // Expired users regain their previous status.

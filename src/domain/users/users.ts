@@ -145,16 +145,23 @@ export function enableUser(context: Context, userId: number, why = ""): Promise<
 }
 
 /**
- * Moves the expiry to `days` days (0: `policy.default_ttl`) after now or the current expiry, whichever is later. An
+ * Moves the expiry to `days` days (0: `policy.default_ttl`) after now or the current expiry, whichever is later, but not beyond
+ * `atMost`; never back. An
  * expired user regains their previous status, unless the recycle period is over: then it is refused.
  */
-export function extendUser(context: Context, userId: number, days: number, why = ""): Promise<User> {
+export function extendUser(
+  context: Context,
+  userId: number,
+  days: number,
+  { reason: why = "", atMost }: { readonly reason?: string | undefined; readonly atMost?: Date | undefined } = {},
+): Promise<User> {
   const entry = { ...userEntry("user.extend", userId), detail: { days } } as const;
   return auditedGrant(context, entry, async (op) => {
     const now = context.clock.now();
     const { user } = await lockUserFor(op, userId, why);
     const { length, expireAt, status } = await extensionOf(context, op.tx, user, {
       days,
+      atMost,
       owed: await closingsOf(op.tx, userId),
     });
     const expired = isExpired(user, now);
@@ -164,6 +171,7 @@ export function extendUser(context: Context, userId: number, days: number, why =
     if (status === "active") await openAccess(op, extended);
     op.record({
       detail: {
+        ...(atMost === undefined ? {} : { at_most: formatTimestamp(atMost) }),
         ...(length % DAY === 0 ? { days: length / DAY } : {}),
         old_status: expired ? "expired" : user.status,
         old_expire_at: formatTimestamp(user.expireAt),

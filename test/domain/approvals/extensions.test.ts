@@ -190,6 +190,50 @@ describe("requestExtension()", () => {
 });
 
 describe("reviewApplication() of a request for more time", () => {
+  test("after another extension gives at most the end that was asked for, and takes nothing away", async () => {
+    const before = (await row()).expireAt.getTime();
+    const first = await asked();
+    await admin.call("POST", `/users/${id}/extend`, { days: 4 });
+    expect((await review(first, { approve: true })).status).toBe(200);
+    expect((await row()).expireAt.getTime()).toBe(before + 10 * DAY);
+    const second = await asked();
+    await admin.call("POST", `/users/${id}/extend`, { days: 30 });
+    expect((await review(second, { approve: true })).status).toBe(200);
+    expect((await row()).expireAt.getTime()).toBe(before + 40 * DAY);
+    const third = await asked();
+    await admin.call("POST", `/users/${id}/extend`, { days: 1 });
+    expect((await review(third, { approve: true, ttl_days: 20 })).status).toBe(200);
+    expect((await row()).expireAt.getTime()).toBe(before + 61 * DAY);
+  });
+
+  test("of two that extend at once, an administrator and the review, gives no more than both asked for", async () => {
+    const before = (await row()).expireAt.getTime();
+    const application = await asked();
+    const answers = await Promise.all([
+      review(application, { approve: true }),
+      admin.call("POST", `/users/${id}/extend`, { days: 3 }),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    // The review may come first; then the administrator adds to it.
+    expect([before + 10 * DAY, before + 13 * DAY]).toContain((await row()).expireAt.getTime());
+  });
+
+  test("whose end has passed meanwhile has to say how many days, and stays pending", async () => {
+    const application = (await ask({ days: 1, reason: WHY })).body.data.id;
+    await expireAt(new Date(app.clock.now().getTime() + 2 * HOUR));
+    await app.db
+      .update(approvals)
+      .set({
+        endThen: new Date(app.clock.now().getTime() - 3 * DAY),
+        createdAt: new Date(app.clock.now().getTime() - 3 * DAY),
+      })
+      .where(eq(approvals.id, application));
+    const answer = await review(application, { approve: true });
+    expect([answer.status, answer.body.error]).toEqual([400, expect.stringContaining("has passed")]);
+    expect((await stored(application))?.status).toBe("pending");
+    expect((await review(application, { approve: true, ttl_days: 2 })).status).toBe(200);
+  });
+
   test("approving extends by the days asked for, in the same transaction, and mails the user", async () => {
     const before = await row();
     const application = await asked();

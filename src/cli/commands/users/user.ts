@@ -166,7 +166,7 @@ const extend = command(
           )
         : withUser("change", user, json, async (context, { id }) => {
             const { extendUser } = await import("../../../domain/users/users.ts");
-            return await extendUser(context, id, days, reason);
+            return await extendUser(context, id, days, { reason });
           }),
   ),
   {

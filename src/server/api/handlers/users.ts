@@ -48,7 +48,7 @@ export const userHandlers: Handlers<typeof users> = {
 
   "POST /users/:id/extend": async ({ context, params, query, body: { days = 0, reason } }) => {
     if (isPreview(query)) return userPreviewRecord(await previewExtend(context, params.id, days, reason));
-    return { expire_at: formatTimestamp((await extendUser(context, params.id, days, reason)).expireAt) };
+    return { expire_at: formatTimestamp((await extendUser(context, params.id, days, { reason })).expireAt) };
   },
 
   "DELETE /users/:id": async ({ context, params, query }) => {
