@@ -219,6 +219,7 @@ export const users = {
     query: PreviewQuery,
     body: Reason,
     bodyAs: "optional",
+    records: "user.disable",
     answer: previewed(UserPreview, statusOnHosts("disabled")),
     refusals: {
       404: true,
@@ -235,6 +236,7 @@ export const users = {
     query: PreviewQuery,
     body: Reason,
     bodyAs: "optional",
+    records: "user.enable",
     answer: previewed(UserPreview, statusOf("active")),
     refusals: { 404: true, 409: ACCOUNT_CONFLICT, 500: "The host refused; nothing was changed. Trying again may help" },
   },

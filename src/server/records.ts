@@ -14,7 +14,6 @@ import type { SettingPreview } from "../domain/settings/preview.ts";
 import type { Setting } from "../domain/settings/settings.ts";
 import type { Series } from "../domain/stats/series.ts";
 import type { Stats } from "../domain/stats/stats.ts";
-import type { Diagnosis } from "../domain/users/diagnosis.ts";
 import type { OwnAccount } from "../domain/users/own-account.ts";
 import type { UserPreview } from "../domain/users/preview.ts";
 import type { OpenSession } from "../domain/users/ssh-sessions.ts";
@@ -116,15 +115,6 @@ export function sessionRecord({ id, since, from, key }: OpenSession) {
     since: formatTimestamp(since),
     from,
     key: key === undefined ? null : { id: key.id, name: key.name, fingerprint: key.fingerprint },
-  };
-}
-
-export function diagnosisRecord({ can, because, refused, log }: Diagnosis) {
-  return {
-    can,
-    because: because.map((cause) => ({ ...cause })),
-    refused: refused.map(({ at, from, why }) => ({ at: formatTimestamp(at), from, why })),
-    log: { ...log },
   };
 }
 

@@ -84,6 +84,7 @@ describeOnHost(
           `
 sed "s/^Port .*/Port ${port}/" ${sshd.config} > "$DIRECTORY/sshd_config"
 /usr/sbin/sshd -D -f "$DIRECTORY/sshd_config" &
+server=$!
 for attempt in $(seq 1200); do ssh-keyscan -T 1 -p ${port} 127.0.0.1 2> /dev/null | grep -q ed25519 && break; sleep 0.05; done
 setpriv --reuid ${account.uid} --regid ${account.uid} --clear-groups -- logger -t sshd '${forged}'
 ${login(`${NAME} 192.0.2.66 port 1 [preauth]`)}
@@ -97,7 +98,7 @@ ${login(NAME)}
 chmod 0700 ${join(base, NAME)}
 ${keyFile('from="192.0.2.0/24" ')}
 ${login(NAME)}
-for attempt in $(seq 1200); do [ "$(journalctl -q | grep -c 'Connection closed by .* user ${NAME} 127')" -ge 4 ] && break; sleep 0.05; done
+for attempt in $(seq 1200); do journalctl -q | grep -q 'not from a permitted host' && break; sleep 0.05; done
 '${bunRuntime.program[0]}' '${READER}' ${NAME}`,
         );
         const { refusals, unread } = JSON.parse(printed.trim().split("\n").at(-1) ?? "") as {

@@ -80,6 +80,10 @@ export const PLACES: Readonly<Record<string, Place>> = {
     what: "what the API and the command line show of stored rows",
     imports: ["domain", "store/schema.ts", "store/schema-sso.ts", "store/schema-passkeys.ts"],
   },
+  "server/diagnosis-record.ts": {
+    what: "the same of whether a user can log in",
+    imports: ["domain"],
+  },
   "server/event-records.ts": {
     what: "the same of webhooks and the stream of audit records",
     imports: ["domain/events", "store/schema-events.ts"],
@@ -92,6 +96,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
     what: "HTTP: the contract's handlers, and in http/, which alone knows Elysia, what surrounds them",
     imports: [
       "server/records.ts",
+      "server/diagnosis-record.ts",
       "server/fleet-records.ts",
       "server/event-records.ts",
       "contract",

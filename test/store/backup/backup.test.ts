@@ -162,7 +162,7 @@ describe("a backup of an installation in use", () => {
     });
     await t.db.insert(schema.serviceState).values({ one: 1, heartbeatAt: WHEN });
     await t.db
-      .insert(schema.secrets)
+      .insert(authSchema.secrets)
       .values({ name: "captcha", value: Buffer.from("c") })
       .onConflictDoNothing();
     copy = await emptyDatabase();

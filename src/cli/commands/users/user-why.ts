@@ -21,7 +21,7 @@ export const whyCommand = command(
 function run({ user, json }: { readonly user: string; readonly json: boolean }): Command {
   return async (environment) => {
     const { diagnoseUser } = await import("../../../domain/users/diagnosis.ts");
-    const { diagnosisRecord } = await import("../../../server/records.ts");
+    const { diagnosisRecord } = await import("../../../server/diagnosis-record.ts");
     const { name, found } = await withServices(environment, "read", async (context) => {
       const { id, username } = await requireUserReferred(context, user);
       return { name: username, found: diagnosisRecord(await diagnoseUser(context, id)) };
@@ -32,7 +32,7 @@ function run({ user, json }: { readonly user: string; readonly json: boolean }):
   };
 }
 
-type Found = ReturnType<typeof import("../../../server/records.ts").diagnosisRecord>;
+type Found = ReturnType<typeof import("../../../server/diagnosis-record.ts").diagnosisRecord>;
 
 function linesOf(name: string, { can, because, refused, log }: Found): readonly string[] {
   const verdict = can ? `Yes: ${name} can log in now` : `No: ${name} cannot log in now`;

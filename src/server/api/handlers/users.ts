@@ -8,7 +8,8 @@ import { previewDelete, previewDisable, previewEnable, previewExtend } from "../
 import { updateUser } from "../../../domain/users/update.ts";
 import { createUser, deleteUser, disableUser, enableUser, extendUser, getUser } from "../../../domain/users/users.ts";
 import { formatTimestamp } from "../../../shared/time/timestamp.ts";
-import { diagnosisRecord, hostsRecord, userPreviewRecord, userRecord } from "../../records.ts";
+import { diagnosisRecord } from "../../diagnosis-record.ts";
+import { hostsRecord, userPreviewRecord, userRecord } from "../../records.ts";
 import type { Handlers } from "../http/call.ts";
 import { isPreview } from "../http/request.ts";
 
