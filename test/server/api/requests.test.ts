@@ -91,7 +91,7 @@ describe("answers", () => {
     expect((await client.call("GET", "/auth/me")).status).toBe(200);
     expect((await admin.call("GET", `/users/${id}`)).body).toMatchObject({ data: { status: "active" } });
     // A small one is ignored.
-    const small = await ask(admin, `POST /users/${id}/disable`, { body: new Blob(["{broken"]).stream() });
+    const small = await ask(admin, `DELETE /users/${id}`, { body: new Blob(["{broken"]).stream() });
     expect(small.status).toBe(200);
   });
 
