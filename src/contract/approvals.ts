@@ -68,6 +68,12 @@ export const ApplicationRecord = v.pipe(
     kind: v.pipe(v.picklist(APPROVAL_KINDS), v.description("`extension`: a user asks for more time")),
     user_id: v.nullable(v.pipe(v.number(), v.integer(), v.description("The user who asks for more time; else null"))),
     days: v.nullable(v.pipe(v.number(), v.integer(), v.description("How many days more they ask for; else null"))),
+    end_when_asked: v.pipe(
+      v.nullable(timestamp),
+      v.description(
+        "When their access ended as they asked for more time; else null. If it has moved since, approving the request gives at most `days` more than this",
+      ),
+    ),
     ...person,
     purpose: described("Maintenance of the build servers", "The purpose; for a request for more time, the reason"),
     status: v.picklist(APPROVAL_STATUSES),

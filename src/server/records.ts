@@ -124,6 +124,7 @@ export function applicationRecord(application: ApprovalRow) {
     kind: application.kind,
     user_id: application.userId,
     days: application.days,
+    end_when_asked: formatOptionalTimestamp(application.endThen),
     username: application.username,
     email: application.email,
     full_name: application.fullName,

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { type Application, approvedEnd } from "../../src/console/pages/admin/applications/application.ts";
 import { commandOf, moved, nextAfter, sharedNames } from "../../src/console/pages/admin/applications/keys.ts";
 import { addressOf, fromTheEnd, readView } from "../../src/console/pages/admin/applications/view.ts";
 
@@ -67,5 +68,19 @@ describe("which applications are shown", () => {
     expect([1, 2, 3].map((page) => fromTheEnd(page, 101, 50))).toEqual([3, 2, 1]);
     expect(fromTheEnd(9, 101, 50)).toBe(1);
     expect(fromTheEnd(1, 0, 50)).toBe(1);
+  });
+});
+
+describe("approvedEnd()", () => {
+  const request = (end_when_asked: string | null) =>
+    ({ days: 30, created_at: "2098-12-01T00:00:00.000Z", end_when_asked }) as Application;
+
+  test.each([
+    ["2099-01-01T00:00:00.000Z", "2099-01-01T00:00:00.000Z", "2099-01-31T00:00:00.000Z"],
+    ["2099-01-01T00:00:00.000Z", "2099-01-11T00:00:00.000Z", "2099-01-31T00:00:00.000Z"],
+    ["2099-01-01T00:00:00.000Z", "2099-03-01T00:00:00.000Z", "2099-03-01T00:00:00.000Z"],
+    [null, "2099-01-11T00:00:00.000Z", "2099-02-10T00:00:00.000Z"],
+  ])("asked for at an end of %p, and now ending %p: %p", (then, end, given) => {
+    expect(approvedEnd(request(then), end)).toBe(given);
   });
 });

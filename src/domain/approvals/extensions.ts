@@ -2,9 +2,10 @@
 
 import { and, eq } from "drizzle-orm";
 import { UamError } from "../../shared/errors.ts";
+import { latestEnd } from "../../shared/product/asked-end.ts";
 import { MAX_REQUESTED_DAYS } from "../../shared/product/limits.ts";
 import { requireText } from "../../shared/text/text.ts";
-import { DAY, shift } from "../../shared/time/clock.ts";
+import { shift } from "../../shared/time/clock.ts";
 import { type ApprovalRow, approvals } from "../../store/schema.ts";
 import { closingsOf } from "../accounts/closings.ts";
 import { isExpired, lockUser, type User } from "../accounts/find-user.ts";
@@ -68,14 +69,12 @@ export async function settleRequest(op: Operation, request: ApprovalRow, user: U
   await queueMail(op, { recipient: user?.email ?? request.email, message });
 }
 
-/**
- * The end that was asked for, if the user's end has moved since: whoever moved it may have meant this request. Throws `invalid`
- * if it has passed.
- */
+/** See `latestEnd`; undefined if the user's end has not moved since. Throws `invalid` if the end that was asked for has passed. */
 function wantedEnd({ clock }: Context, { username, days, endThen, createdAt }: ApprovalRow, user: User) {
-  if (days === null || endThen === null || user.expireAt.getTime() === endThen.getTime()) return undefined;
-  const end = shift(endThen > createdAt ? endThen : createdAt, days * DAY);
-  if (end > clock.now()) return end;
+  const asked = { days: days ?? 0, at: createdAt.getTime(), endThen: endThen?.getTime() ?? null };
+  const end = latestEnd(asked, user.expireAt.getTime());
+  if (end === Number.POSITIVE_INFINITY) return undefined;
+  if (end > clock.now().getTime()) return new Date(end);
   throw new UamError(
     "invalid",
     `The end that ${username} asked for has passed, and they have been extended since; say how many days to give`,

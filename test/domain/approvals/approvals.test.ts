@@ -58,6 +58,7 @@ describe("submitApplication()", () => {
       kind: "access",
       user_id: null,
       days: null,
+      end_when_asked: null,
       username: name,
       email: `${name}@example.org`,
       full_name: "",

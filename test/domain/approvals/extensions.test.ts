@@ -58,6 +58,7 @@ describe("requestExtension()", () => {
       kind: "extension",
       user_id: id,
       days: 10,
+      end_when_asked: (await row()).expireAt.toISOString(),
       username: name,
       email: `${name}@example.org`,
       full_name: "",

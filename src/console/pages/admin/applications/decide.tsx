@@ -17,7 +17,7 @@ import { Will } from "../effects.tsx";
 import { useRole } from "../for-role.tsx";
 import { usePrefilled } from "../prefilled.ts";
 import { useSetting } from "../setting.ts";
-import type { Application } from "./application.ts";
+import { type Application, approvedEnd, startOf } from "./application.ts";
 
 interface DecideProps {
   readonly application: Application;
@@ -47,7 +47,8 @@ export function ApproveDialog({ application, onClose, onDone }: DecideProps) {
       params: { id },
       body: {
         approve: true,
-        ...(creates ? { ttl_days: days ?? 0 } : {}),
+        // The days that were asked for give at most the end that was asked for; others give what they say.
+        ...(creates ? { ttl_days: isExtension && days === application.days ? 0 : (days ?? 0) } : {}),
         ...(isExtension ? {} : { create_user: creates }),
       },
     });
@@ -106,12 +107,13 @@ function Effects({ application, creates, days = 0 }: EffectsProps) {
 }
 
 /** Counted as the service does: from the present end, or from now if that is over. */
-function extended({ username, days: asked }: Application, typed: number, present: string | undefined): string[] {
+function extended(application: Application, typed: number, present: string | undefined): string[] {
   const { effects } = applicationTexts;
+  const { username, days: asked } = application;
   const days = typed === 0 ? (asked ?? 0) : typed;
   if (present === undefined) return [effects.extended(username, days)];
-  const from = Math.max(new Date(present).getTime(), now());
-  return [effects.moved(username, day(present), day(later(from, days * DAY)))];
+  const end = days === asked ? approvedEnd(application, present) : later(startOf(present), days * DAY);
+  return [effects.moved(username, day(present), day(end))];
 }
 
 /** When the user's access ends now; undefined until it is known, for nobody, and where the role may not see users. */

@@ -1,16 +1,15 @@
 /** The user's request for more time that waits for a decision: the end now, and the end that approving it would give. */
 
 import { PAGES } from "../../../../shared/product/pages.ts";
-import { DAY } from "../../../../shared/time/clock.ts";
 import type { AnswerOf } from "../../../api.ts";
 import { maySee } from "../../../roles.ts";
 import { requestTexts as texts } from "../../../texts/admin/diagnosis.ts";
-import { day, now } from "../../../ui/clock.ts";
+import { day } from "../../../ui/clock.ts";
 import { Notice } from "../../../ui/notice.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { Typed } from "../../../ui/typed.tsx";
 import { useApi } from "../../../use-api.tsx";
-import { later } from "../days.ts";
+import { approvedEnd } from "../applications/application.ts";
 import { useRole } from "../for-role.tsx";
 import type { UserRecord } from "./record.ts";
 
@@ -28,15 +27,12 @@ function Pending({ user }: { readonly user: UserRecord }) {
 }
 
 function Asked({ user, request }: { readonly user: UserRecord; readonly request: Request }) {
-  const days = request.days ?? 0;
-  // Counted as the service does: from the present end, or from now if that is over.
-  const from = Math.max(new Date(user.expire_at).getTime(), now());
   return (
-    <Notice kind="info" title={texts.title(user.username, days)}>
+    <Notice kind="info" title={texts.title(user.username, request.days ?? 0)}>
       <p>
         <Typed text={request.purpose} />
       </p>
-      <p>{texts.ends(day(user.expire_at), day(later(from, days * DAY)))}</p>
+      <p>{texts.ends(day(user.expire_at), day(approvedEnd(request, user.expire_at)))}</p>
       <p class="quiet">
         {texts.asked} <Time at={request.created_at} both />
       </p>
