@@ -34,7 +34,7 @@ describeInBrowser("a user's page", () => {
       await page.getByText("alice has no active key.").waitFor();
       await page.getByText(`“${HOSTILE[0]}”`).waitFor();
       await page.getByText("alice asks for 14 more days").waitFor();
-      await page.getByText("Access ends 18 February 2027; if it is approved now, 4 March 2027.").waitFor();
+      await page.getByText("Access ends 18 Feb 2027; if it is approved now, 4 Mar 2027.").waitFor();
       Object.assign(system.host.refusalsLogged, { refusals: [], unread: "This host has no journal" });
       await page.getByRole("button", { name: "Ask again" }).click();
       await page.getByText("sshd's log was not read: This host has no journal.").waitFor();
