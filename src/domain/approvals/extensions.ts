@@ -2,7 +2,7 @@
 
 import { and, eq } from "drizzle-orm";
 import { UamError } from "../../shared/errors.ts";
-import { latestEnd } from "../../shared/product/asked-end.ts";
+import { latestEnd } from "../../shared/product/extension.ts";
 import { MAX_REQUESTED_DAYS } from "../../shared/product/limits.ts";
 import { requireText } from "../../shared/text/text.ts";
 import { shift } from "../../shared/time/clock.ts";

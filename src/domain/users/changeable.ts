@@ -1,6 +1,7 @@
 /** Whether a user can be disabled, enabled or extended now, and the result of an extension; nothing here changes anything. */
 
 import { UamError } from "../../shared/errors.ts";
+import { extendedEnd } from "../../shared/product/extension.ts";
 import { DAY, shift } from "../../shared/time/clock.ts";
 import { MAX_DAYS } from "../../shared/time/duration.ts";
 import type { Database, Transaction } from "../../store/client.ts";
@@ -57,10 +58,8 @@ export async function extensionOf(
   requireStaying(user, owed, "internal");
   requireNotBeingDisabled(user, owed);
   await requireAccount(context, user, "internal");
-  const from = user.expireAt > now ? user.expireAt : now;
-  const whole = shift(from, length);
-  const limited = atMost !== undefined && atMost < whole ? atMost : whole;
-  const expireAt = limited > from ? limited : from;
+  const latest = atMost?.getTime() ?? Number.POSITIVE_INFINITY;
+  const expireAt = new Date(extendedEnd({ end: user.expireAt.getTime(), now: now.getTime(), length, latest }));
   if (expireAt.getUTCFullYear() > 9999)
     throw new UamError("internal", "The new expiry would lie beyond the year 9999", { reason: "user.too_late" });
   // Expired users regain their previous status.

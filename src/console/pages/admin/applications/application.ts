@@ -1,6 +1,6 @@
 /** An application as the service lists it. */
 
-import { latestEnd } from "../../../../shared/product/asked-end.ts";
+import { extendedEnd, latestEnd } from "../../../../shared/product/extension.ts";
 import { DAY } from "../../../../shared/time/clock.ts";
 import type { AnswerOf } from "../../../api.ts";
 import { now } from "../../../ui/clock.ts";
@@ -18,15 +18,13 @@ export function cardId(id: number): string {
   return `application-${id}`;
 }
 
-/** From when on more time counts, in milliseconds: from the present end, or from now if that is over. */
-export function startOf(end: string): number {
-  return Math.max(Date.parse(end), now());
+/** The end that `days` more give a user whose access ends at `end`; at most `latest`. */
+export function endAfter(end: string, days: number, latest?: number): string {
+  return later(extendedEnd({ end: Date.parse(end), now: now(), length: days * DAY, latest }), 0);
 }
 
-/** The end that approving the request as it is gives a user whose access ends at `end`. */
+/** The end that approving the request as it is gives. */
 export function approvedEnd({ days, created_at: at, end_when_asked: then }: Application, end: string): string {
   const asked = { days: days ?? 0, at: Date.parse(at), endThen: then === null ? null : Date.parse(then) };
-  const start = startOf(end);
-  const given = Math.min(start + asked.days * DAY, latestEnd(asked, Date.parse(end)));
-  return later(Math.max(start, given), 0);
+  return endAfter(end, asked.days, latestEnd(asked, Date.parse(end)));
 }

@@ -17,7 +17,7 @@ import { Will } from "../effects.tsx";
 import { useRole } from "../for-role.tsx";
 import { usePrefilled } from "../prefilled.ts";
 import { useSetting } from "../setting.ts";
-import { type Application, approvedEnd, startOf } from "./application.ts";
+import { type Application, approvedEnd, endAfter } from "./application.ts";
 
 interface DecideProps {
   readonly application: Application;
@@ -112,7 +112,7 @@ function extended(application: Application, typed: number, present: string | und
   const { username, days: asked } = application;
   const days = typed === 0 ? (asked ?? 0) : typed;
   if (present === undefined) return [effects.extended(username, days)];
-  const end = days === asked ? approvedEnd(application, present) : later(startOf(present), days * DAY);
+  const end = days === asked ? approvedEnd(application, present) : endAfter(present, days);
   return [effects.moved(username, day(present), day(end))];
 }
 

@@ -1,7 +1,6 @@
 /** The user's request for more time that waits for a decision: the end now, and the end that approving it would give. */
 
 import { PAGES } from "../../../../shared/product/pages.ts";
-import type { AnswerOf } from "../../../api.ts";
 import { maySee } from "../../../roles.ts";
 import { requestTexts as texts } from "../../../texts/admin/diagnosis.ts";
 import { day } from "../../../ui/clock.ts";
@@ -9,11 +8,9 @@ import { Notice } from "../../../ui/notice.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { Typed } from "../../../ui/typed.tsx";
 import { useApi } from "../../../use-api.tsx";
-import { approvedEnd } from "../applications/application.ts";
+import { type Application, approvedEnd } from "../applications/application.ts";
 import { useRole } from "../for-role.tsx";
 import type { UserRecord } from "./record.ts";
-
-type Request = AnswerOf<"GET /approvals">["items"][number];
 
 /** Nothing for roles that see no requests. */
 export function PendingRequest({ user }: { readonly user: UserRecord }) {
@@ -26,7 +23,7 @@ function Pending({ user }: { readonly user: UserRecord }) {
   return request === undefined ? null : <Asked user={user} request={request} />;
 }
 
-function Asked({ user, request }: { readonly user: UserRecord; readonly request: Request }) {
+function Asked({ user, request }: { readonly user: UserRecord; readonly request: Application }) {
   return (
     <Notice kind="info" title={texts.title(user.username, request.days ?? 0)}>
       <p>

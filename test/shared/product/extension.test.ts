@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { latestEnd } from "../../../src/shared/product/asked-end.ts";
+import { extendedEnd, latestEnd } from "../../../src/shared/product/extension.ts";
 import { DAY } from "../../../src/shared/time/clock.ts";
 
 const END = 100 * DAY;
@@ -13,4 +13,14 @@ test.each([
   ["whose end was over as they asked", { ...asked, at: END + 5 * DAY }, END + 10 * DAY, END + 35 * DAY],
 ])("a request %s", (_name, request, end, latest) => {
   expect(latestEnd(request, end)).toBe(latest);
+});
+
+test.each([
+  ["an end to come", { end: END, now: END - DAY, length: 5 * DAY }, END + 5 * DAY],
+  ["an end that is over", { end: END, now: END + DAY, length: 5 * DAY }, END + 6 * DAY],
+  ["a limit", { end: END, now: 0, length: 5 * DAY, latest: END + 2 * DAY }, END + 2 * DAY],
+  ["a limit before the present end", { end: END, now: 0, length: 5 * DAY, latest: END - DAY }, END],
+  ["a limit that is over", { end: END, now: END + DAY, length: 5 * DAY, latest: END }, END + DAY],
+])("is extended from %s", (_name, extension, end) => {
+  expect(extendedEnd(extension)).toBe(end);
 });

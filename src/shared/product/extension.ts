@@ -1,8 +1,8 @@
-/** The end that a user asks for with a request for more time. */
+/** How far more time moves the end of access. Moments are milliseconds since 1970. */
 
 import { DAY } from "../time/clock.ts";
 
-/** What a request says; moments are milliseconds since 1970. */
+/** A request for more time. */
 export interface AskedTime {
   readonly days: number;
   /** When it was made. */
@@ -18,4 +18,19 @@ export interface AskedTime {
 export function latestEnd({ days, at, endThen }: AskedTime, end: number): number {
   if (endThen === null || end === endThen) return Number.POSITIVE_INFINITY;
   return Math.max(endThen, at) + days * DAY;
+}
+
+interface Extended {
+  /** When access ends before. */
+  readonly end: number;
+  readonly now: number;
+  /** In milliseconds. */
+  readonly length: number;
+  readonly latest?: number;
+}
+
+/** The end after an extension: counted from the present end, or from now if that is over; not beyond `latest`, and never back. */
+export function extendedEnd({ end, now, length, latest = Number.POSITIVE_INFINITY }: Extended): number {
+  const start = Math.max(end, now);
+  return Math.max(start, Math.min(start + length, latest));
 }
