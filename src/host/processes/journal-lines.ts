@@ -2,6 +2,8 @@
 
 import { spawn } from "node:child_process";
 
+/** The program, unless the tools name another. */
+export const JOURNALCTL = "/usr/bin/journalctl";
 /** Characters of a line; journalctl leaves out a field of more than 4096 bytes. */
 const LONGEST_LINE = 65_536;
 const TIMEOUT = 20_000;
@@ -38,4 +40,10 @@ export function readJournalLines(
     child.on("error", () => finish("failed"));
     child.on("close", (code) => finish(code === 0 ? "all" : "failed"));
   });
+}
+
+/** When journald received a line of `journalctl --output=json`; undefined if it does not say. Pure. */
+export function timeOf(line: Readonly<Record<string, unknown>>): Date | undefined {
+  const microseconds = Number(line.__REALTIME_TIMESTAMP ?? Number.NaN);
+  return Number.isSafeInteger(microseconds) ? new Date(Math.floor(microseconds / 1000)) : undefined;
 }

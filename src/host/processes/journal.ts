@@ -6,9 +6,9 @@ import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type CommandResult, findCommand, runCommand } from "../execute/command.ts";
 import type { HostSettings } from "../settings.ts";
+import { JOURNALCTL } from "./journal-lines.ts";
 import type { ListedProcess } from "./processes.ts";
 
-const JOURNALCTL = "/usr/bin/journalctl";
 /** Where journald takes the output of programs (systemd-journald.service(8)). */
 const STREAM = "/run/systemd/journal/stdout";
 /** One per line: identifier, no unit, priority 7, no priority prefixes in lines, nothing forwarded. */

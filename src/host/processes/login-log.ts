@@ -5,9 +5,8 @@ import { findCommand } from "../execute/command.ts";
 import type { HostSettings } from "../settings.ts";
 import { parseAccepted } from "./accepted.ts";
 import { parseObject } from "./journal.ts";
-import { readJournalLines } from "./journal-lines.ts";
+import { JOURNALCTL, readJournalLines, timeOf } from "./journal-lines.ts";
 
-const JOURNALCTL = "/usr/bin/journalctl";
 /** The most lines that one reading takes, however full the log: sshd writes some for each stranger who knocks. */
 const MOST_LINES = 50_000;
 /** As journald makes them (systemd.journal-fields(7), __CURSOR). */
@@ -51,9 +50,8 @@ export function parseLogin(line: Readonly<Record<string, unknown>>): Login | und
   const message = messageOfSshd(line);
   if (message === undefined) return undefined;
   const accepted = parseAccepted(message);
-  const microseconds = Number(line.__REALTIME_TIMESTAMP ?? Number.NaN);
-  if (accepted === undefined || !Number.isSafeInteger(microseconds)) return undefined;
-  return { ...accepted, at: new Date(Math.floor(microseconds / 1000)) };
+  const at = timeOf(line);
+  return accepted === undefined || at === undefined ? undefined : { ...accepted, at };
 }
 
 interface Reading {

@@ -6,10 +6,9 @@ import { MINUTE } from "../../shared/time/clock.ts";
 import { findCommand } from "../execute/command.ts";
 import type { HostSettings } from "../settings.ts";
 import { parseObject } from "./journal.ts";
-import { readJournalLines } from "./journal-lines.ts";
+import { JOURNALCTL, readJournalLines, timeOf } from "./journal-lines.ts";
 import { messageOfSshd, ofSshd } from "./login-log.ts";
 
-const JOURNALCTL = "/usr/bin/journalctl";
 /** The most lines that one reading takes, however full the log: sshd writes some for each stranger who knocks. */
 const MOST_LINES = 20_000;
 const MOST_REFUSALS = 10;
@@ -66,9 +65,8 @@ export interface SshdLine {
 function parseLine(text: string): SshdLine | undefined {
   const line = parseObject(text);
   const message = messageOfSshd(line);
-  const microseconds = Number(line.__REALTIME_TIMESTAMP ?? Number.NaN);
-  if (message === undefined || !Number.isSafeInteger(microseconds)) return undefined;
-  const at = new Date(Math.floor(microseconds / 1000));
+  const at = timeOf(line);
+  if (message === undefined || at === undefined) return undefined;
   return { at, message, connection: `${String(line._BOOT_ID)} ${String(line._PID)}` };
 }
 
