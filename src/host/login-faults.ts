@@ -31,27 +31,34 @@ export async function loginFaults(context: HostContext, account: Account): Promi
   const drifts = await reconcileAccounts(context, [account], true);
   const table = await completeTable(view, view.accounts([account]), [account.name]);
   const owner = table.passwd.get(account.name);
-  const faults: LoginFault[] = [];
-  for (const drift of drifts) faults.push(...(await faultsOf(context, { drift, account, owner })));
-  if (owner !== undefined && presenceIn(table, account) === "present") {
-    const { settings, problem } = await context.patterns.settingsFor(account.name);
-    const inHome = keyFileOf(context.settings.authorizedKeysFile, owner).inHome;
-    const ofEntry = entryFaults(table.shadow?.get(account.name), settings);
-    // They say what is different, and whether that matters.
-    const rest = ofEntry.length === 0 ? faults : faults.filter(({ reason }) => reason !== "account_locked");
-    faults.splice(0, faults.length, ...rest);
-    faults.push(
-      ...(problem === undefined ? [] : [fault("unchecked", problem, "run uam doctor as root", false)]),
-      ...(settings === undefined ? [] : sshdFaults(settings, account.name, groupsOf(table, owner))),
-      ...ofEntry,
-      ...shellFaults(shellOf(readFileSync("/etc/passwd", "utf8"), account.name)),
-      ...homeFaults(owner, inHome),
-    );
-  }
+  const ofDrifts: LoginFault[] = [];
+  for (const drift of drifts) ofDrifts.push(...(await faultsOf(context, { drift, account, owner })));
+  const isPresent = owner !== undefined && presenceIn(table, account) === "present";
+  const ofAccount = isPresent ? await accountFaults(context, table, owner) : [];
+  // The entry itself says whether its difference matters.
+  const isSaid = ofAccount.some(({ reason }) => reason === "account_locked");
+  const faults = [...ofDrifts.filter(({ reason }) => !isSaid || reason !== "account_locked"), ...ofAccount];
   if (existsSync(NOLOGIN))
     faults.push(fault("nologin", `${NOLOGIN} keeps everybody but root out`, "remove it when maintenance is over"));
   const once = new Map(faults.map((found) => [`${found.reason} ${found.text}`, found]));
   return [...once.values()].sort((one, other) => Number(other.blocks) - Number(one.blocks));
+}
+
+/** What the account's own entry, shell and home, and sshd's settings for it, have against a login. */
+async function accountFaults(
+  context: HostContext,
+  table: AccountTable,
+  owner: PasswdEntry,
+): Promise<readonly LoginFault[]> {
+  const { name } = owner;
+  const { settings, problem } = await context.patterns.settingsFor(name);
+  return [
+    ...(problem === undefined ? [] : [fault("unchecked", problem, "run uam doctor as root", false)]),
+    ...(settings === undefined ? [] : sshdFaults(settings, name, groupsOf(table, owner))),
+    ...entryFaults(table.shadow?.get(name), settings),
+    ...shellFaults(shellOf(readFileSync("/etc/passwd", "utf8"), name)),
+    ...homeFaults(owner, keyFileOf(context.settings.authorizedKeysFile, owner).inHome),
+  ];
 }
 
 function fault(reason: HostObstacle, text: string, remedy: string, blocks = true): LoginFault {
