@@ -13,14 +13,19 @@ export const WATCHED = 60_000;
 
 /**
  * The answer to a GET. While another page of the same list is on its way, the one before stays. With `every`, it is asked for again
- * after so many milliseconds; else when the reader comes back to the page.
+ * after so many milliseconds; else when the reader comes back to the page, but not if that is false: for answers that cost the host work.
  */
-export function useApi<R extends GetRoute>(route: R, ask: Omit<Ask<R>, "signal" | "body"> = {}, every?: number) {
+export function useApi<R extends GetRoute>(
+  route: R,
+  ask: Omit<Ask<R>, "signal" | "body"> = {},
+  every?: number | false,
+) {
   return useQuery<AnswerOf<R>, Error>({
     queryKey: [route, ask.params ?? {}, ask.query ?? {}],
     queryFn: ({ signal }) => api(route, { ...ask, signal } as Ask<R>),
     placeholderData: keepPreviousData,
     refetchInterval: every ?? false,
+    ...(every === false ? { refetchOnWindowFocus: false } : {}),
   });
 }
 

@@ -13,7 +13,7 @@ import type { UserRecord } from "./record.ts";
 type Found = AnswerOf<"GET /users/:id/diagnosis">;
 
 export function Diagnosis({ user: { id, username } }: { readonly user: UserRecord }) {
-  const answer = useApi("GET /users/:id/diagnosis", { params: { id } });
+  const answer = useApi("GET /users/:id/diagnosis", { params: { id } }, false);
   return (
     <Section title={texts.title}>
       <Loaded query={answer}>
