@@ -122,7 +122,7 @@ const FITS_A_PHONE = 2;
 
 interface HeaderProps {
   readonly path: string;
-  /** Who offers the service; "" until it is known, and where nobody is named. */
+  /** The name of the organisation that offers the service; "" until it is known, and if none is configured. */
   readonly brand: string;
 }
 

@@ -64,7 +64,7 @@ export const newPerson = {
   purpose: v.optional(text("Maintenance of the build servers", undefined, { maxLength: MAX_PURPOSE })),
 };
 
-/** What administrators note about a user for their colleagues, in answers. */
+/** A note about a user that administrators write for their colleagues, in answers. */
 export const note = described("Works nights", "For administrators; the user cannot read it");
 
 /** The same in requests; the features check it. */

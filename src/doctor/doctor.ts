@@ -65,7 +65,7 @@ export interface Examination {
   readonly service: ServiceAddress;
   /** The faults of this host's sudo; asked of it by default. */
   readonly sudoFault?: typeof findSudoFault;
-  /** What is known of a newer PostgreSQL than the carried one; asked of this machine's package lists by default. */
+  /** Looks for a newer PostgreSQL than the carried one; by default in this machine's package lists. */
   readonly checkCarried?: () => Promise<readonly Finding[]>;
   /** The provider of single sign-on, where one is set up. */
   readonly sso?: SsoProvider | undefined;

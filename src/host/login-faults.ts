@@ -1,4 +1,4 @@
-/** What on the host keeps the owner of an open account out: its entry, its files, its keys, and sshd's settings for it. */
+/** The faults on the host that keep the owner of an open account out: in its entry, files and keys, and in sshd's settings for it. */
 
 import { accessSync, constants, existsSync, lstatSync, readFileSync, type Stats, statSync } from "node:fs";
 import type { Account, Drift, LoginFault } from "../protocol/host.ts";
@@ -44,7 +44,7 @@ export async function loginFaults(context: HostContext, account: Account): Promi
   return [...once.values()].sort((one, other) => Number(other.blocks) - Number(one.blocks));
 }
 
-/** What the account's own entry, shell and home, and sshd's settings for it, have against a login. */
+/** The faults of the account's own entry, shell and home, and of sshd's settings for it. */
 async function accountFaults(
   context: HostContext,
   table: AccountTable,

@@ -118,7 +118,7 @@ function says(detail: string, status: string): boolean {
   return said === status;
 }
 
-/** What is stored about the user and keeps them out everywhere. */
+/** The stored facts that keep the user out everywhere. */
 function storedCauses(context: Context, { user, keys, owed, account, disabling, recyclePeriod }: Known): Cause[] {
   const now = context.clock.now();
   const { username, disabledAt, expireAt } = user;
@@ -180,7 +180,7 @@ const NOWHERE: Cause = {
   remedy: "give them a host or a group of hosts: uam user hosts NAME --set LIST",
 };
 
-/** What the service's own host shows of an account that is to be open. A host that cannot be asked is no obstacle, but said. */
+/** The causes on the service's own host for an account that is to be open. A host that cannot be asked is named, but blocks nobody. */
 async function localCauses(
   { host }: Context,
   { account, keys }: { readonly account: Account; readonly keys: readonly KeyRow[] },
@@ -239,7 +239,7 @@ async function presenceCauses({ host }: Context, user: User): Promise<readonly C
   return [{ reason: "account_foreign", text, remedy: "an administrator of the host has to sort out whose it is" }];
 }
 
-/** What keeps them out of a further host; nothing if it has confirmed all of it. */
+/** The cause that keeps them out of a further host; none if the host has confirmed all changes. */
 function placeCause({ host, state, since, problem }: UserHost): readonly Cause[] {
   const { name } = host;
   if (state === "problem") {

@@ -56,7 +56,7 @@ export interface DirectMeans {
   readonly journal: Journal;
   /** The same record of all logins. */
   readonly loginLog: LoginReader;
-  /** What it says about refused logins. */
+  /** Its lines about refused logins. */
   readonly refusalLog: RefusalReader;
 }
 
