@@ -1,6 +1,6 @@
 /** Stores and carries out the service's orders: one thing at a time, so that a crash at any point ends in the same state. */
 
-import { createMutex } from "../host/execute/command.ts";
+import { createMutex } from "../host/command.ts";
 import type { HostProblem, HostState } from "../protocol/fleet.ts";
 import type { AccountRef, Host } from "../protocol/host.ts";
 import type { Log } from "../shared/log.ts";

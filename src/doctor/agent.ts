@@ -7,7 +7,7 @@ import { accountOf, givenTo } from "../agent/records.ts";
 import { readStatus } from "../agent/status.ts";
 import { type AgentIdentity, readGiven, readState } from "../agent/store.ts";
 import { endStrays } from "../agent/strays.ts";
-import { runCommand } from "../host/execute/command.ts";
+import { runCommand } from "../host/command.ts";
 import { AGENT_UNIT, LEASE_TIMER } from "../install/settings.ts";
 import type { Host } from "../protocol/host.ts";
 import { silentLog } from "../shared/log.ts";

@@ -1,6 +1,6 @@
 /** Whether there is a newer PostgreSQL than the one that this program carries, as far as this machine knows without asking anybody. */
 
-import { findCommand, runCommand } from "../host/execute/command.ts";
+import { findCommand, runCommand } from "../host/command.ts";
 import type { BroughtPostgres } from "../store/postgres/postgres-brought.ts";
 import { areaOf, type Finding } from "./finding.ts";
 

@@ -1,7 +1,7 @@
 /** Which program a name stands for on this host, where there may be two. */
 
 import { existsSync, realpathSync } from "node:fs";
-import { findCommand, runCommand } from "../host/execute/command.ts";
+import { findCommand, runCommand } from "../host/command.ts";
 import { PACKAGED_PROGRAM, PROGRAM } from "../install/settings.ts";
 import { areaOf, type Finding } from "./finding.ts";
 

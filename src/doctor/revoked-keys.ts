@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { chmodSync, lstatSync, readFileSync, type Stats, statSync, writeFileSync } from "node:fs";
-import { runCommand } from "../host/execute/command.ts";
+import { runCommand } from "../host/command.ts";
 import { REVOKED_KEYS } from "../install/sshd-drop-in.ts";
 import { areaOf, type Finding } from "./finding.ts";
 

@@ -1,7 +1,7 @@
 /** Whether sshd lets external users in by the stored keys, and by nothing else. */
 
 import { existsSync, readFileSync } from "node:fs";
-import { findCommand } from "../host/execute/command.ts";
+import { findCommand } from "../host/command.ts";
 import { readProcesses, sentenceOfUnread } from "../host/processes/processes.ts";
 import { listsAgainst, takesKeyAlone } from "../host/sshd/admission.ts";
 import { settingsCommand } from "../host/sshd/sshd.ts";

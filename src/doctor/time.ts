@@ -2,7 +2,7 @@
 
 import { readHeartbeat } from "../domain/lifecycle/heartbeat.ts";
 import type { Services } from "../domain/operation/context.ts";
-import { findCommand, runCommand } from "../host/execute/command.ts";
+import { findCommand, runCommand } from "../host/command.ts";
 import { isSystemdHost } from "../shared/system/systemd.ts";
 import { formatTimestamp } from "../shared/time/timestamp.ts";
 import { areaOf, type Finding } from "./finding.ts";

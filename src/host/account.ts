@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import type { AccountPresence, AccountRef } from "../protocol/host.ts";
 import { UamError } from "../shared/errors.ts";
 import { hostAccountOf, USERNAME_PATTERN } from "../shared/text/account-name.ts";
-import { findCommand, runCommand } from "./execute/command.ts";
+import { findCommand, runCommand } from "./command.ts";
 import { errorCode } from "./safe-open.ts";
 
 export interface PasswdEntry {

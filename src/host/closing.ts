@@ -3,7 +3,7 @@
 import type { Account, AccountRef, Closing, JobsGone, KeyTaken } from "../protocol/host.ts";
 import { publicMessage } from "../shared/errors.ts";
 import type { PasswdEntry } from "./account.ts";
-import { applyAll, attempt, completeTable, type Failure } from "./execute/executor.ts";
+import { applyAll, attempt, completeTable, type Failure } from "./executor.ts";
 import { type HostContext, hasMark, otherFiles, requireOurs, strangeHome, textOf } from "./host-context.ts";
 import { copyJobs } from "./jobs/copy-jobs.ts";
 import { type DeadKeys, deadKeyIn } from "./key-file/effective-keys.ts";

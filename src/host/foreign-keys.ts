@@ -3,7 +3,7 @@
 import type { AccountRef } from "../protocol/host.ts";
 import { publicMessage } from "../shared/errors.ts";
 import { nameServiceEntry, type PasswdEntry, presenceIn, requireRef } from "./account.ts";
-import { attempt } from "./execute/executor.ts";
+import { attempt } from "./executor.ts";
 import type { HostContext } from "./host-context.ts";
 import { deadKeyIn } from "./key-file/effective-keys.ts";
 import { keyFileOf } from "./key-file/key-path.ts";

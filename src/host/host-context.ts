@@ -5,7 +5,7 @@ import { UamError } from "../shared/errors.ts";
 import type { Log } from "../shared/log.ts";
 import { NEWER_KEY_TYPES } from "../shared/product/ssh-key-types.ts";
 import { isMarked, type PasswdEntry, presenceIn, requireRef } from "./account.ts";
-import type { Executor } from "./execute/executor.ts";
+import type { Executor } from "./executor.ts";
 import { type ExpiryFormat, renderAuthorizedKeys } from "./key-file/authorized-keys.ts";
 import { type KeyFile, keyFileOf, otherKeyFilesOf } from "./key-file/key-path.ts";
 import { splitHome } from "./plan/plan.ts";

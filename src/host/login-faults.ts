@@ -8,7 +8,7 @@ import { octal } from "../shared/text/octal.ts";
 import { DAY, systemClock } from "../shared/time/clock.ts";
 import { formatTimestamp } from "../shared/time/timestamp.ts";
 import { type AccountTable, type PasswdEntry, presenceIn, requireRef, type ShadowEntry } from "./account.ts";
-import { completeTable } from "./execute/executor.ts";
+import { completeTable } from "./executor.ts";
 import { isServed } from "./fuse-mounts.ts";
 import type { HostContext } from "./host-context.ts";
 import { usableKeys } from "./key-file/authorized-keys.ts";

@@ -3,8 +3,8 @@
 import type { Account } from "../protocol/host.ts";
 import { UamError } from "../shared/errors.ts";
 import { silentLog } from "../shared/log.ts";
-import type { Executor } from "./execute/executor.ts";
 import { OWN_VIEW } from "./execute/view.ts";
+import type { Executor } from "./executor.ts";
 import { reconcileAccounts } from "./reconcile.ts";
 import { type HostSettings, requireLayout } from "./settings.ts";
 import { createKeyFilePatterns, detectExpiryFormat } from "./sshd/sshd.ts";

@@ -14,7 +14,7 @@ import {
   requireRef,
 } from "./account.ts";
 import { shutAccount, takeKey, tryAll } from "./closing.ts";
-import { applyInOrder, completeTable } from "./execute/executor.ts";
+import { applyInOrder, completeTable } from "./executor.ts";
 import { foreignKeys } from "./foreign-keys.ts";
 import { foreign, type HostContext, hasMark, otherFiles, presenceOf, requireWhole, textOf } from "./host-context.ts";
 import { loginFaults } from "./login-faults.ts";

@@ -4,7 +4,7 @@ import type { Account } from "../protocol/host.ts";
 import { publicMessage } from "../shared/errors.ts";
 import type { PasswdEntry } from "./account.ts";
 import { endEverything, makeReachable, sentencesOf, tryAll, unique } from "./closing.ts";
-import { attempt, type Failure } from "./execute/executor.ts";
+import { attempt, type Failure } from "./executor.ts";
 import { type HostContext, otherFiles, requireOurs, strangeHome, textOf } from "./host-context.ts";
 import { readAuthorizedKeys } from "./key-file/authorized-keys.ts";
 import { type KeyFile, keyFileOf } from "./key-file/key-path.ts";

@@ -5,7 +5,7 @@ import type { Account, Drift, DriftKind } from "../protocol/host.ts";
 import { publicMessage } from "../shared/errors.ts";
 import { type AccountTable, isMarked, type PasswdEntry, presenceIn, requireRef } from "./account.ts";
 import { closingOf, endSessions, sentencesOf, shut, tryAll, unique } from "./closing.ts";
-import { completeTable, type Failure } from "./execute/executor.ts";
+import { completeTable, type Failure } from "./executor.ts";
 import { type HostContext, strangeHome, textOf } from "./host-context.ts";
 import { usableKeys } from "./key-file/authorized-keys.ts";
 import { holdsOtherKeys } from "./key-file/effective-keys.ts";

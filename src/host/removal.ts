@@ -3,7 +3,7 @@
 import type { AccountRef, Closing } from "../protocol/host.ts";
 import { type PasswdEntry, requireRef } from "./account.ts";
 import { closingOf, endEverything, type Shutting, sentencesOf, shut, tryAll, unique } from "./closing.ts";
-import { attempt, type Failure } from "./execute/executor.ts";
+import { attempt, type Failure } from "./executor.ts";
 import { foreignKeys } from "./foreign-keys.ts";
 import { foreign, type HostContext, presenceOf, requireOurs, strangeHome } from "./host-context.ts";
 import { expectedOwner, planBeforeRemoval, planEmptyTrash, planEndProcesses, planRemoveEntry } from "./plan/plan.ts";

@@ -5,7 +5,7 @@ import { closeSync, fstatSync, lstatSync, mkdirSync, readdirSync, realpathSync, 
 import { UamError } from "../shared/errors.ts";
 import type { Log } from "../shared/log.ts";
 import { faultPoint } from "../shared/work/fault-point.ts";
-import { type CommandResult, findCommand, runCommand } from "./execute/command.ts";
+import { type CommandResult, findCommand, runCommand } from "./command.ts";
 import { clearDirectoryFlags } from "./key-file/take.ts";
 import { at, errorCode, mountsWithin, openDirectory, openTrusted, ownUid, readMounts } from "./safe-open.ts";
 

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import type { AccountRef, Stray } from "../protocol/host.ts";
 import { replaceUnprintable } from "../shared/text/text.ts";
 import { type AccountTable, isOurs, readAccounts, uidsIn } from "./account.ts";
-import { attempt } from "./execute/executor.ts";
+import { attempt } from "./executor.ts";
 import type { HostContext } from "./host-context.ts";
 import { type ListedProcess, listedOf, programOf, usedUids } from "./processes/processes.ts";
 

@@ -19,7 +19,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { findCommand, runCommand } from "../host/execute/command.ts";
+import { findCommand, runCommand } from "../host/command.ts";
 import { askedForSettings, faultIn, parseSshdSettings, valuesOf } from "../host/sshd/sshd-settings.ts";
 import { UamError } from "../shared/errors.ts";
 import type { CopyProgram, MakeDirectory, Ownership, PlaceFile, RunCommand, Step } from "./plan.ts";

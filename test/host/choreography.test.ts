@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, test } from "bun:test";
 import { accountsIn } from "../../src/host/account.ts";
 import { shutAccount, takeKey } from "../../src/host/closing.ts";
 import { createDryRunExecutor } from "../../src/host/execute/dry-run.ts";
-import type { Executor } from "../../src/host/execute/executor.ts";
+import type { Executor } from "../../src/host/executor.ts";
 import type { HostContext } from "../../src/host/host-context.ts";
 import { type Change, expiryDay, SHUT_DAY } from "../../src/host/plan/plan.ts";
 import { reconcileAccounts } from "../../src/host/reconcile.ts";

@@ -18,7 +18,7 @@ import {
 import { join } from "node:path";
 import { isOurs, readAccounts } from "../../src/host/account.ts";
 import { createDirectExecutor } from "../../src/host/execute/direct.ts";
-import type { Executor } from "../../src/host/execute/executor.ts";
+import type { Executor } from "../../src/host/executor.ts";
 import { createManagedHost } from "../../src/host/managed-host.ts";
 import type { Change } from "../../src/host/plan/plan.ts";
 import { openJournal } from "../../src/host/processes/journal.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { createHost } from "../../src/host/create-host.ts";
-import { describeChange, describeJobsCopy } from "../../src/host/execute/executor.ts";
+import { describeChange, describeJobsCopy } from "../../src/host/executor.ts";
 import { expectedOwner, planShut } from "../../src/host/plan/plan.ts";
 import type { Account } from "../../src/protocol/host.ts";
 import { bunRuntime } from "../../src/runtime/bun.ts";

@@ -3,9 +3,9 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { UamError } from "../../shared/errors.ts";
+import { type CommandResult, runCommand } from "../command.ts";
 import { readProcess } from "../processes/processes.ts";
 import { errorCode } from "../safe-open.ts";
-import { type CommandResult, runCommand } from "./command.ts";
 
 const LOCKS = ["/etc/passwd.lock", "/etc/shadow.lock", "/etc/group.lock", "/etc/gshadow.lock"] as const;
 const LOCKED = /cannot lock|unable to lock|try again later/i;

@@ -5,6 +5,15 @@ import { setImmediate as breathe } from "node:timers/promises";
 import { publicMessage, UamError } from "../../shared/errors.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Kernel } from "../../shared/system/kernel.ts";
+import { createMutex, runCommand } from "../command.ts";
+import {
+  describeChange,
+  describeJobsCopy,
+  describeOutsideEnd,
+  describeSessionEnd,
+  type Executor,
+  type HostSessions,
+} from "../executor.ts";
 import { detachFuse } from "../fuse-mounts.ts";
 import { openHome, shutHome } from "../home.ts";
 import { forgetJobs, keepJobs } from "../jobs/kept-jobs.ts";
@@ -32,15 +41,6 @@ import { listConnections } from "../processes/ssh-sessions.ts";
 import { emptyTrash, makeTrash, requireEmpty, setAsideAnyhow, TRASH } from "../remove-home.ts";
 import { at, errorCode, openDirectory, openTrusted, readMounts } from "../safe-open.ts";
 import { runAccountCommand } from "./account-command.ts";
-import { createMutex, runCommand } from "./command.ts";
-import {
-  describeChange,
-  describeJobsCopy,
-  describeOutsideEnd,
-  describeSessionEnd,
-  type Executor,
-  type HostSessions,
-} from "./executor.ts";
 import { OWN_VIEW } from "./view.ts";
 import { runWhereSystemdIs } from "./where-systemd-is.ts";
 

@@ -3,8 +3,6 @@
 import type { AccountRef } from "../../protocol/host.ts";
 import type { Log } from "../../shared/log.ts";
 import { type AccountTable, readAccounts } from "../account.ts";
-import { expectedOwner } from "../plan/plan.ts";
-import type { Layout } from "../settings.ts";
 import {
   describeChange,
   describeJobsCopy,
@@ -12,7 +10,9 @@ import {
   describeSessionEnd,
   type Executor,
   type HostView,
-} from "./executor.ts";
+} from "../executor.ts";
+import { expectedOwner } from "../plan/plan.ts";
+import type { Layout } from "../settings.ts";
 
 /** Logs each change at level info, as "would run", "would write" and so on, with its arguments; changes nothing. */
 export function createDryRunExecutor(layout: Layout, log: Log): Executor {

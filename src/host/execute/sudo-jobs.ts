@@ -4,8 +4,8 @@ import type { AccountRef } from "../../protocol/host.ts";
 import { UamError } from "../../shared/errors.ts";
 import type { Log } from "../../shared/log.ts";
 import { presenceIn, readAccounts, requireRef } from "../account.ts";
+import { describeJobsCopy, type HostJobs } from "../executor.ts";
 import { forgetJobs, keepJobs } from "../jobs/kept-jobs.ts";
-import { describeJobsCopy, type HostJobs } from "./executor.ts";
 import { forgetJobsCommand, keepJobsCommand, type SudoCommand } from "./sudo-commands.ts";
 import { runSudo } from "./sudo-run.ts";
 

@@ -3,9 +3,9 @@
 import type { Account } from "../../protocol/host.ts";
 import { publicMessage, UamError } from "../../shared/errors.ts";
 import type { Log } from "../../shared/log.ts";
-import { withInput } from "../key-file/sudo-key-file.ts";
 import type { Layout } from "../settings.ts";
 import { lookCommand } from "./sudo-commands.ts";
+import { withInput } from "./sudo-key-file.ts";
 import { runSudo } from "./sudo-run.ts";
 
 /** How many at a time: with 50 keys each a few megabytes. */

@@ -2,7 +2,7 @@
 
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { findCommand } from "./command.ts";
+import { findCommand } from "../command.ts";
 
 /** The fault, and the way to fix it. */
 export interface SudoFault {

@@ -2,7 +2,7 @@
 
 import { spawn } from "node:child_process";
 import { UamError } from "../../shared/errors.ts";
-import { type CommandResult, findCommand, QUIET } from "./command.ts";
+import { type CommandResult, findCommand, QUIET } from "../command.ts";
 import type { SudoCommand } from "./sudo-commands.ts";
 import { describeRefusal, findSudoFault, isRefusal } from "./sudo-program.ts";
 

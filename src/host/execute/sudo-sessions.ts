@@ -5,11 +5,11 @@ import { UamError } from "../../shared/errors.ts";
 import { type Log, silentLog } from "../../shared/log.ts";
 import type { Kernel } from "../../shared/system/kernel.ts";
 import { presenceIn, readAccounts, requireRef } from "../account.ts";
+import type { Connection, HostSessions } from "../executor.ts";
 import { openJournal } from "../processes/journal.ts";
 import { openLoginLog } from "../processes/login-log.ts";
 import { openRefusalLog } from "../processes/refusals.ts";
 import { createOwnSessions } from "./direct.ts";
-import type { Connection, HostSessions } from "./executor.ts";
 import {
   endSessionCommand,
   loginsCommand,

@@ -5,9 +5,10 @@ import { existsSync, lstatSync, realpathSync } from "node:fs";
 import { publicMessage, UamError } from "../../shared/errors.ts";
 import type { Log } from "../../shared/log.ts";
 import { parseShadow, type ShadowEntry } from "../account.ts";
+import { type CommandResult, findCommand } from "../command.ts";
+import { describeChange, describeOutsideEnd, type Executor, type HostView } from "../executor.ts";
 import { fuseMountsOf } from "../fuse-mounts.ts";
 import { readKeyFile } from "../key-file/key-file-text.ts";
-import { emptyAsOwner, keyFileDifference, keyFileText, writeKeysAsOwner } from "../key-file/sudo-key-file.ts";
 import { type Change, splitHome } from "../plan/plan.ts";
 import { endProcesses, type ProcessEnder } from "../processes/ending.ts";
 import { endOutsideSessions } from "../processes/outside.ts";
@@ -16,9 +17,7 @@ import { emptyEach, ofAccount, requireEmpty, type TrashLeft } from "../remove-ho
 import { errorCode, mountsWithin, readMounts } from "../safe-open.ts";
 import type { Layout } from "../settings.ts";
 import { runAccountCommand } from "./account-command.ts";
-import { type CommandResult, findCommand } from "./command.ts";
 import { oneAtATime } from "./direct.ts";
-import { describeChange, describeOutsideEnd, type Executor, type HostView } from "./executor.ts";
 import {
   deleteTrashCommand,
   detachCommands,
@@ -34,6 +33,7 @@ import {
   trashPath,
 } from "./sudo-commands.ts";
 import { createSudoJobs } from "./sudo-jobs.ts";
+import { emptyAsOwner, keyFileDifference, keyFileText, writeKeysAsOwner } from "./sudo-key-file.ts";
 import { suspectsByRoot } from "./sudo-look.ts";
 import { runSudo } from "./sudo-run.ts";
 import { createSudoSessions } from "./sudo-sessions.ts";

@@ -2,6 +2,7 @@
 
 import { lstatSync } from "node:fs";
 import { knownToNameService, readAccounts } from "../account.ts";
+import type { HostView } from "../executor.ts";
 import { isServed } from "../fuse-mounts.ts";
 import { isHomeShut } from "../home.ts";
 import { look } from "../key-file/key-file-check.ts";
@@ -9,7 +10,6 @@ import { readKeyFile } from "../key-file/key-file-text.ts";
 import { readProcesses } from "../processes/processes.ts";
 import { trashOf } from "../remove-home.ts";
 import { errorCode, readMounts } from "../safe-open.ts";
-import type { HostView } from "./executor.ts";
 
 /** The state that this process can see without root's help. */
 export const OWN_VIEW: HostView = {

@@ -1,7 +1,7 @@
 /** The copy that root keeps of jobs which are removed next. */
 
 import type { AccountRef, JobsGone } from "../../protocol/host.ts";
-import { attempt } from "../execute/executor.ts";
+import { attempt } from "../executor.ts";
 import type { HostContext } from "../host-context.ts";
 
 /** Copies the account's jobs; undefined if there are none. Never throws: a failed copy does not keep access from being taken away. */

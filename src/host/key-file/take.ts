@@ -2,7 +2,7 @@
 
 import { closeSync, readlinkSync } from "node:fs";
 import { publicMessage, UamError } from "../../shared/errors.ts";
-import { findCommand, runCommand } from "../execute/command.ts";
+import { findCommand, runCommand } from "../command.ts";
 import { errorCode, type Mount, openDirectory, openTrusted } from "../safe-open.ts";
 import { type KeyFileWrite, retireKeyFile, writeKeyFile } from "./key-file.ts";
 import { keep } from "./key-file-check.ts";

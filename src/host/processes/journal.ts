@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import { readlinkSync } from "node:fs";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type CommandResult, findCommand, runCommand } from "../execute/command.ts";
+import { type CommandResult, findCommand, runCommand } from "../command.ts";
 import type { HostSettings } from "../settings.ts";
 import { JOURNALCTL } from "./journal-lines.ts";
 import type { ListedProcess } from "./processes.ts";

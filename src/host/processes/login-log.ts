@@ -1,7 +1,7 @@
 /** The logins that sshd's own log proves, read on from where the last reading stopped. */
 
 import type { Login, LoginLog } from "../../protocol/host.ts";
-import { findCommand } from "../execute/command.ts";
+import { findCommand } from "../command.ts";
 import type { HostSettings } from "../settings.ts";
 import { parseAccepted } from "./accepted.ts";
 import { parseObject } from "./journal.ts";

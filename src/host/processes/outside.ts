@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Account, HostKey, SshSession } from "../../protocol/host.ts";
 import { hasAddress } from "../../shared/net/networks.ts";
-import type { HostSessions } from "../execute/executor.ts";
+import type { HostSessions } from "../executor.ts";
 
 const ROUNDS = 10;
 const PAUSE = 50;

@@ -3,7 +3,7 @@
 import { isIP } from "node:net";
 import type { RefusalLog, RefusedLogin } from "../../protocol/host.ts";
 import { MINUTE } from "../../shared/time/clock.ts";
-import { findCommand } from "../execute/command.ts";
+import { findCommand } from "../command.ts";
 import type { HostSettings } from "../settings.ts";
 import { parseObject } from "./journal.ts";
 import { JOURNALCTL, readJournalLines, timeOf } from "./journal-lines.ts";

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import type { AccountRef } from "../../protocol/host.ts";
 import { UamError } from "../../shared/errors.ts";
 import { SECOND } from "../../shared/time/clock.ts";
-import type { Connection } from "../execute/executor.ts";
+import type { Connection } from "../executor.ts";
 import type { Journal } from "./journal.ts";
 import { peersOf } from "./peer.ts";
 import {

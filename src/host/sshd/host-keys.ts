@@ -5,7 +5,7 @@ import { readdir, readFile } from "node:fs/promises";
 import type { ServerKey } from "../../protocol/host.ts";
 import { hostAccountOf } from "../../shared/text/account-name.ts";
 import { MINUTE } from "../../shared/time/clock.ts";
-import { findCommand, runCommand } from "../execute/command.ts";
+import { findCommand, runCommand } from "../command.ts";
 import type { HostSettings } from "../settings.ts";
 import { settingsCommand } from "./sshd.ts";
 import { askedForSettings, parseSshdSettings, type Run, valuesOf } from "./sshd-settings.ts";

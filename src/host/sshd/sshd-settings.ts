@@ -3,7 +3,7 @@
  * OpenSSH writes them in lower case until 10.3 and mixed from 10.4 on; values stay as they are.
  */
 
-import { type CommandResult, runCommand } from "../execute/command.ts";
+import { type CommandResult, runCommand } from "../command.ts";
 
 /** Runs a command, as `runCommand` does. */
 export type Run = (argv: readonly string[]) => Promise<CommandResult>;

@@ -1,7 +1,7 @@
 /** Asks the host's sshd for its version and for the key files it reads for an account. */
 
 import { publicMessage } from "../../shared/errors.ts";
-import { findCommand, runCommand } from "../execute/command.ts";
+import { findCommand, runCommand } from "../command.ts";
 import type { ExpiryFormat } from "../key-file/authorized-keys.ts";
 import type { HostSettings } from "../settings.ts";
 import { acceptsType, type KeyKind, refusalOf } from "./accepted-keys.ts";

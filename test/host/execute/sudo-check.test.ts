@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { checkSudo, strayKeyFiles } from "../../../src/host/execute/sudo-check.ts";
+import { parseViews, viewsOf } from "../../../src/host/execute/sudo-key-file.ts";
 import { keyFileOf } from "../../../src/host/key-file/key-path.ts";
-import { parseViews, viewsOf } from "../../../src/host/key-file/sudo-key-file.ts";
 import { testSettings } from "../../support/host-account.ts";
 import { recordingsOf } from "../../support/recordings.ts";
 

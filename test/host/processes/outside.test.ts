@@ -1,7 +1,7 @@
 /** Which sessions come from outside the networks of an account's keys. */
 
 import { expect, test } from "bun:test";
-import type { Connection, HostSessions } from "../../../src/host/execute/executor.ts";
+import type { Connection, HostSessions } from "../../../src/host/executor.ts";
 import { endOutsideSessions, isInside } from "../../../src/host/processes/outside.ts";
 import type { HostKey } from "../../../src/protocol/host.ts";
 import { testAccount } from "../../support/host-account.ts";

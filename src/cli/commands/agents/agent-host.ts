@@ -3,7 +3,7 @@
 import { hostname } from "node:os";
 import { AGENT_DIRECTORY } from "../../../agent/paths.ts";
 import { type AgentIdentity, findIdentity } from "../../../agent/store.ts";
-import { runCommand } from "../../../host/execute/command.ts";
+import { runCommand } from "../../../host/command.ts";
 import { UamError } from "../../../shared/errors.ts";
 import type { CliEnvironment } from "../../terminal/environment.ts";
 

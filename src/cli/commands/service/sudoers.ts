@@ -50,7 +50,7 @@ export async function sudoersOf(
 ): Promise<string> {
   const { renderSudoers } = await import("../../../install/sudoers.ts");
   const { hasOldAccounts } = await import("../../../install/uids.ts");
-  const { findCommand } = await import("../../../host/execute/command.ts");
+  const { findCommand } = await import("../../../host/command.ts");
   const locate = (path: string) => findCommand(path) ?? path;
   // An agent's host gets accounts that its service may have made long ago.
   const oldUids = isAgent || hasOldAccounts(config.uidRange) ? OLD_UIDS : undefined;

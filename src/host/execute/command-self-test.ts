@@ -13,7 +13,9 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { findCommand } from "../execute/command.ts";
+import { findCommand } from "../command.ts";
+import { keyFileOf } from "../key-file/key-path.ts";
+import { ownUid } from "../safe-open.ts";
 import {
   closeDirectoryCommand,
   deleteTrashCommand,
@@ -29,9 +31,7 @@ import {
   type SudoCommand,
   trashPath,
   viewCommand,
-} from "../execute/sudo-commands.ts";
-import { ownUid } from "../safe-open.ts";
-import { keyFileOf } from "./key-path.ts";
+} from "./sudo-commands.ts";
 import { parseViews, withInput } from "./sudo-key-file.ts";
 
 const REMEDY =

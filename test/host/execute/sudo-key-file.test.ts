@@ -1,8 +1,8 @@
 /** What sudo mode concludes from what it sees of a key file. What it then does about it, test/host/sudo-hostile.host.test.ts shows. */
 
 import { describe, expect, test } from "bun:test";
+import { findingOf, obstacle, parseViews } from "../../../src/host/execute/sudo-key-file.ts";
 import { keyFileOf } from "../../../src/host/key-file/key-path.ts";
-import { findingOf, obstacle, parseViews } from "../../../src/host/key-file/sudo-key-file.ts";
 
 const UID = 58_801;
 const HOME = "/home/ext_a";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { accountsIn } from "../../../src/host/account.ts";
-import { completeTable, type HostView } from "../../../src/host/execute/executor.ts";
+import { accountsIn } from "../../src/host/account.ts";
+import { completeTable, type HostView } from "../../src/host/executor.ts";
 
 const TEXTS = { passwd: "ext_alice:x:41001:41001::/home/ext_alice:/bin/bash\n", group: "uam-ext:x:990:ext_alice\n" };
 const SHADOW = "ext_alice:*:20000::::::\n";

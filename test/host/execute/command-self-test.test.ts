@@ -2,8 +2,8 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { findCommand } from "../../../src/host/execute/command.ts";
-import { testFileCommands } from "../../../src/host/key-file/command-self-test.ts";
+import { findCommand } from "../../../src/host/command.ts";
+import { testFileCommands } from "../../../src/host/execute/command-self-test.ts";
 
 const top = mkdtempSync(join(tmpdir(), "uam-test-self-test-"));
 afterAll(() => rmSync(top, { recursive: true, force: true }));

@@ -5,7 +5,12 @@ import { closeSync, constants, fchmodSync, lstatSync, openSync, unlinkSync, writ
 import { publicMessage, UamError } from "../../shared/errors.ts";
 import { octal } from "../../shared/text/octal.ts";
 import { systemClock } from "../../shared/time/clock.ts";
-import type { CommandResult } from "../execute/command.ts";
+import type { CommandResult } from "../command.ts";
+import { isServed } from "../fuse-mounts.ts";
+import { requireNoMount } from "../key-file/key-file-check.ts";
+import { type KeyFileText, MAX_KEY_FILE } from "../key-file/key-file-text.ts";
+import type { KeyFile } from "../key-file/key-path.ts";
+import { errorCode, type Mount, openTrusted } from "../safe-open.ts";
 import {
   closeDirectoryCommand,
   directoriesOf,
@@ -15,13 +20,8 @@ import {
   readCommand,
   type SudoCommand,
   viewCommand,
-} from "../execute/sudo-commands.ts";
-import { runSudo } from "../execute/sudo-run.ts";
-import { isServed } from "../fuse-mounts.ts";
-import { errorCode, type Mount, openTrusted } from "../safe-open.ts";
-import { requireNoMount } from "./key-file-check.ts";
-import { type KeyFileText, MAX_KEY_FILE } from "./key-file-text.ts";
-import type { KeyFile } from "./key-path.ts";
+} from "./sudo-commands.ts";
+import { runSudo } from "./sudo-run.ts";
 
 const ATTEMPTS = 4;
 /** A hostile owner can slow commands down; a whole write takes no longer than this, in milliseconds. */

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { runCommand } from "../../../src/host/execute/command.ts";
-import { HANG } from "../../support/hang.ts";
+import { runCommand } from "../../src/host/command.ts";
+import { HANG } from "../support/hang.ts";
 
 let directory: string;
 

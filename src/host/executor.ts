@@ -1,16 +1,16 @@
 /** Carries out changes, inspects the host, and describes changes for a log. */
 
-import type { Account, AccountRef, LoginLog, RefusalLog, SshSession } from "../../protocol/host.ts";
-import { publicMessage, UamError } from "../../shared/errors.ts";
-import type { Log, LogFields } from "../../shared/log.ts";
-import { octal } from "../../shared/text/octal.ts";
-import { faultPoint } from "../../shared/work/fault-point.ts";
-import type { AccountTable } from "../account.ts";
-import type { KeyFileText } from "../key-file/key-file-text.ts";
-import type { KeyFile } from "../key-file/key-path.ts";
-import type { Change } from "../plan/plan.ts";
-import type { ListedProcess } from "../processes/processes.ts";
-import type { Ground, Mount } from "../safe-open.ts";
+import type { Account, AccountRef, LoginLog, RefusalLog, SshSession } from "../protocol/host.ts";
+import { publicMessage, UamError } from "../shared/errors.ts";
+import type { Log, LogFields } from "../shared/log.ts";
+import { octal } from "../shared/text/octal.ts";
+import { faultPoint } from "../shared/work/fault-point.ts";
+import type { AccountTable } from "./account.ts";
+import type { KeyFileText } from "./key-file/key-file-text.ts";
+import type { KeyFile } from "./key-file/key-path.ts";
+import type { Change } from "./plan/plan.ts";
+import type { ListedProcess } from "./processes/processes.ts";
+import type { Ground, Mount } from "./safe-open.ts";
 
 /** A connection of sshd's for an account: a login, or one that is still logging in. */
 export interface Connection extends SshSession {

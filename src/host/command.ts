@@ -2,7 +2,7 @@
 
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { UamError } from "../../shared/errors.ts";
+import { UamError } from "../shared/errors.ts";
 
 const DIRECTORIES = ["/usr/sbin", "/usr/bin", "/sbin", "/bin"] as const;
 const ENVIRONMENT = { LC_ALL: "C", PATH: DIRECTORIES.join(":"), TZ: "UTC" } as const;
