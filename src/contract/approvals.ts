@@ -1,6 +1,7 @@
 /** /approvals: anyone applies for access, administrators decide. /me/extension: users ask for more time. */
 
 import * as v from "valibot";
+import { APPLICATION_SORTS } from "../shared/product/application-sorts.ts";
 import { MAX_REQUESTED_DAYS } from "../shared/product/limits.ts";
 import { APPROVAL_KINDS, APPROVAL_STATUSES } from "../shared/product/statuses.ts";
 import { MAX_PURPOSE } from "../shared/text/person.ts";
@@ -27,6 +28,9 @@ export const ApprovalQuery = v.pipe(
     status: v.optional(v.picklist(APPROVAL_STATUSES)),
     kind: v.optional(v.picklist(APPROVAL_KINDS)),
     user_id: v.optional(idNumber("Only this user's requests for more time")),
+    sort: v.optional(
+      v.pipe(v.picklist(APPLICATION_SORTS), v.description("`created_at`: the oldest first; by default, the newest")),
+    ),
   }),
   v.transform(pageIn),
 );
@@ -99,7 +103,7 @@ export const approvals = {
   "GET /approvals": {
     operationId: "listApplications",
     summary: "List applications and requests for more time",
-    description: "Newest first.",
+    description: "Newest first, unless `sort` says otherwise.",
     who: reviewers,
     query: ApprovalQuery,
     answer: pageOf(ApplicationRecord),

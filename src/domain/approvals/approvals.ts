@@ -3,8 +3,9 @@
  * (extensions.ts) are reviewed and listed with them.
  */
 
-import { and, count, desc, eq } from "drizzle-orm";
+import { and, asc, count, desc, eq } from "drizzle-orm";
 import { publicMessage, UamError } from "../../shared/errors.ts";
+import type { ApplicationSort } from "../../shared/product/application-sorts.ts";
 import { offsetOf, type Page, type Paged } from "../../shared/product/page.ts";
 import type { Database } from "../../store/client.ts";
 import { type ApprovalRow, approvals, type UserRow } from "../../store/schema.ts";
@@ -55,6 +56,8 @@ export interface ApplicationFilter {
   readonly kind?: ApprovalRow["kind"] | undefined;
   /** Requests for more time of this user. */
   readonly userId?: number | undefined;
+  /** Newest first, unless it is `created_at`. */
+  readonly sort?: ApplicationSort | undefined;
 }
 
 const MAX_REASON = 1000;
@@ -136,10 +139,10 @@ export async function reviewApplication(context: Context, id: number, review: Re
   });
 }
 
-/** One page of applications and requests for more time, newest first. */
+/** One page of applications and requests for more time, newest first unless sorted otherwise. */
 export async function listApplications(
   context: Context,
-  { status, kind, userId }: ApplicationFilter,
+  { status, kind, userId, sort }: ApplicationFilter,
   page: Page,
 ): Promise<Paged<ApprovalRow>> {
   const where = and(
@@ -154,7 +157,7 @@ export async function listApplications(
         .select()
         .from(approvals)
         .where(where)
-        .orderBy(desc(approvals.id))
+        .orderBy(sort === "created_at" ? asc(approvals.id) : desc(approvals.id))
         .limit(page.pageSize)
         .offset(offsetOf(page));
       return { total: row?.total ?? 0, items };

@@ -51,6 +51,16 @@ describe("pages", () => {
   });
 });
 
+test("/approvals are listed newest first, or oldest first", async () => {
+  await app.anonymous().call("POST", "/approvals", { username: "later", email: "h@example.org" });
+  const names = async (query: string) =>
+    (await ask(`/approvals?${query}`)).body.data.items.map(({ username }: { username: string }) => username);
+  expect(await names("")).toEqual(["later", "hopeful"]);
+  expect(await names("sort=-created_at")).toEqual(["later", "hopeful"]);
+  expect(await names("sort=created_at")).toEqual(["hopeful", "later"]);
+  expect(await names("sort=created_at&status=pending&page_size=1&page=2")).toEqual(["later"]);
+});
+
 describe("empty parameters", () => {
   test.each([
     ["/users", "page=&page_size=&status=&supervisor="],
