@@ -286,10 +286,10 @@ export const outbox = pgTable(
   },
   (t) => [
     check("outbox_status", sql`${t.status} in ('queued', 'sent', 'dropped', 'dead')`),
-    // In the order in which mail is sent, so that the next one is the first of the index, whatever the table's statistics
-    // say.
+    // In the order in which mail is sent, so that the next one is the first of the index, whatever the statistics say.
     index("outbox_due").on(t.expiresAt, t.dueAt, t.id).where(sql`${t.status} = 'queued'`),
     index("outbox_finished").on(t.finishedAt).where(sql`${t.status} <> 'queued'`),
+    index("outbox_failed").on(t.finishedAt).where(sql`${t.lastError} <> '' and ${t.status} <> 'sent'`),
   ],
 );
 

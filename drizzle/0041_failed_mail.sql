@@ -1,0 +1,1 @@
+CREATE INDEX "outbox_failed" ON "outbox" USING btree ("finished_at") WHERE "outbox"."last_error" <> '' and "outbox"."status" <> 'sent';
