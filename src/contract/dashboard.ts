@@ -46,6 +46,49 @@ const AwayRecord = v.pipe(
   v.title("Receiver"),
 );
 
+const IncidentRecord = v.pipe(
+  v.object({
+    user_id: id,
+    username: described("alice"),
+    at: timestamp,
+  }),
+  v.title("Incident"),
+);
+
+const FailingMail = v.pipe(
+  v.object({
+    waiting: v.pipe(count(3), v.description("Mails that failed at least once, and are tried again")),
+    lost: v.pipe(count(0), v.description("Mails of the last 7 days that could not be sent at all")),
+    since: v.pipe(timestamp, v.description("When the oldest of them was written")),
+    problem: described("connection refused by mail.example.org:25", "The newest error"),
+  }),
+  v.title("FailingMail"),
+);
+
+const AttentionRecord = v.pipe(
+  v.object({
+    requests: v.pipe(count(3), v.description("Applications and requests for more time that wait for a decision")),
+    problems: v.pipe(count(2), v.description("How many of everything below there are")),
+    incidents: v.pipe(
+      v.object({ total: count(1), items: v.array(IncidentRecord) }),
+      v.description(
+        "Users who shut their own account (`POST /me/lock`) and are still disabled by that, the newest first; at most 20 by name",
+      ),
+    ),
+    owed: v.pipe(
+      count(1),
+      v.description("How often access is still to be taken away; `GET /admin/problems` says whose"),
+    ),
+    hosts: v.pipe(count(0), v.description("How many problems further hosts have; `GET /admin/problems` names them")),
+    receivers: v.pipe(
+      v.array(AwayRecord),
+      v.description("Webhooks, and the stream of audit records, whose last attempt failed"),
+    ),
+    mail: v.pipe(v.nullable(FailingMail), v.description("null while all mail is accepted")),
+  }),
+  v.title("Attention"),
+);
+
 const ProblemPage = v.object({
   total: count(1),
   items: v.array(ProblemRecord),
@@ -123,6 +166,14 @@ export const dashboard = {
     who: reviewers,
     query: SeriesQuery,
     answer: SeriesRecord,
+  },
+  "GET /admin/attention": {
+    operationId: "getAttention",
+    summary: "What needs an administrator today",
+    description:
+      "Users who shut their own account, outstanding work, and mail and receivers from their first failure on, with how many requests wait for a decision. Small enough to be asked for each minute.",
+    who: admins,
+    answer: AttentionRecord,
   },
   "GET /admin/problems": {
     operationId: "listProblems",

@@ -88,6 +88,10 @@ export const PLACES: Readonly<Record<string, Place>> = {
     what: "the same of webhooks and the stream of audit records",
     imports: ["domain/events", "store/schema-events.ts"],
   },
+  "server/attention-record.ts": {
+    what: "the same of what needs somebody",
+    imports: ["domain/stats", "server/event-records.ts"],
+  },
   "server/fleet-records.ts": {
     what: "the same of hosts, groups and grants",
     imports: ["domain", "store/schema-fleet.ts"],
@@ -99,6 +103,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
       "server/diagnosis-record.ts",
       "server/fleet-records.ts",
       "server/event-records.ts",
+      "server/attention-record.ts",
       "contract",
       "domain",
       "protocol/fleet.ts",

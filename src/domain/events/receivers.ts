@@ -58,12 +58,18 @@ export async function readReceivers(services: {
   ];
 }
 
-/** Receivers that should accept records, and have accepted none for an hour. */
+type FailingReceiver = ReceiverState & { readonly failingSince: Date };
+
+/** Receivers that should accept records, and did not accept the last one that they were sent. */
+export async function failingReceivers(services: Pick<Context, "db" | "policy">): Promise<readonly FailingReceiver[]> {
+  const isFailing = (state: ReceiverState): state is FailingReceiver => state.isOn && state.failingSince !== null;
+  return (await readReceivers(services)).filter(isFailing);
+}
+
+/** Those of them that have accepted none for an hour. */
 export async function longAway(
   services: Pick<Context, "db" | "policy" | "clock">,
-): Promise<readonly (ReceiverState & { readonly failingSince: Date })[]> {
+): Promise<readonly FailingReceiver[]> {
   const before = shift(services.clock.now(), -LONG_AWAY);
-  const isAway = (state: ReceiverState): state is ReceiverState & { failingSince: Date } =>
-    state.isOn && state.failingSince !== null && state.failingSince <= before;
-  return (await readReceivers(services)).filter(isAway);
+  return (await failingReceivers(services)).filter(({ failingSince }) => failingSince <= before);
 }

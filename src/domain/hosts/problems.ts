@@ -165,6 +165,16 @@ export async function pageHostProblems(
   );
 }
 
+/** How many problems all hosts have. */
+export async function countHostProblems(
+  { db, clock }: Pick<Context, "db" | "clock">,
+  startedAt?: Date,
+): Promise<number> {
+  const rows = await db.select().from(hosts).where(eq(hosts.kind, "remote"));
+  const counted = await countProblems(db, rows, { now: clock.now(), startedAt });
+  return counted.values().reduce((sum, problems) => sum + problems, 0);
+}
+
 /** Removes drift that is no longer shown. */
 export async function purgeDrift({ db, clock }: Pick<Services, "db" | "clock">): Promise<void> {
   const old = lt(hostProblems.since, shift(clock.now(), -DRIFT_SHOWN));

@@ -96,6 +96,7 @@ const MAY: Readonly<Record<string, readonly Caller[]>> = {
   "DELETE /settings/:key": OWNERS,
   "GET /admin/stats": reading(REVIEWERS),
   "GET /admin/problems": ADMINS,
+  "GET /admin/attention": ADMINS,
   "GET /admin/stats/series": reading(REVIEWERS),
   "GET /admins": reading(OWNERS),
   "POST /admins": OWNERS,

@@ -82,6 +82,7 @@ const STATUSES: Record<string, readonly number[]> = {
   "GET /console/config": [200],
   "GET /admin/stats": [200, 401, 403],
   "GET /admin/problems": [200, 400, 401, 403],
+  "GET /admin/attention": [200, 401, 403],
   "GET /admins": [200, 400, 401, 403],
   "POST /admins": [201, 400, 401, 403, 409],
   "PATCH /admins/{id}": [200, 400, 401, 403, 404, 409],

@@ -1,0 +1,22 @@
+/** What needs somebody, as the API shows it. */
+
+import type { Attention } from "../domain/stats/attention.ts";
+import { formatTimestamp } from "../shared/time/timestamp.ts";
+import { awayRecord } from "./event-records.ts";
+
+/** `problems` is how much of it there is besides requests. */
+export function attentionRecord({ requests, incidents, owed, hosts, receivers, mail }: Attention) {
+  return {
+    requests,
+    problems: incidents.total + owed + hosts + receivers.length + (mail === undefined ? 0 : 1),
+    incidents: {
+      total: incidents.total,
+      items: incidents.items.map(({ userId, username, at }) => ({
+        ...{ user_id: userId, username, at: formatTimestamp(at) },
+      })),
+    },
+    ...{ owed, hosts },
+    receivers: receivers.map(awayRecord),
+    mail: mail === undefined ? null : { ...mail, since: formatTimestamp(mail.since) },
+  };
+}

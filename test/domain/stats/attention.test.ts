@@ -1,0 +1,149 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { eq } from "drizzle-orm";
+import { addAdmin } from "../../../src/domain/auth/administrators/admin.ts";
+import { createWebhook, updateWebhook } from "../../../src/domain/events/webhooks.ts";
+import { finishClosings } from "../../../src/domain/lifecycle/finish.ts";
+import { DAY, HOUR, MINUTE, shift } from "../../../src/shared/time/clock.ts";
+import { outbox, users } from "../../../src/store/schema.ts";
+import { webhooks } from "../../../src/store/schema-events.ts";
+import { ADMIN_PASSWORD, type Client, createTestApp, type TestApp } from "../../support/app.ts";
+import { insertHost } from "../../support/host-rows.ts";
+
+let app: TestApp;
+let admin: Client;
+
+beforeAll(async () => {
+  app = await createTestApp({ UAM_SESSION_TTL: "30d" });
+  admin = await app.admin();
+});
+afterAll(() => app.close());
+
+const attention = async (client: Client = admin) => (await client.call("GET", "/admin/attention")).body.data;
+const QUIET = {
+  ...{ requests: 0, problems: 0, incidents: { total: 0, items: [] } },
+  ...{ owed: 0, hosts: 0, receivers: [], mail: null },
+};
+
+test("readAttention() finds nothing while all is well", async () => {
+  expect(await attention()).toEqual(QUIET);
+});
+
+describe("incidents", () => {
+  const incidents = async () => (await attention()).incidents;
+
+  test("are users who shut their own account, the newest first, until somebody enables or deletes them", async () => {
+    const [first, second] = [await app.user("first"), await app.user("second")];
+    await first.client.call("POST", "/me/lock");
+    const at = app.clock.now().toISOString();
+    app.clock.advance(MINUTE);
+    await second.client.call("POST", "/me/lock");
+    const { total, items } = await incidents();
+    expect([total, items.map(({ username }: { username: string }) => username)]).toEqual([2, ["second", "first"]]);
+    expect(items[1]).toEqual({ user_id: first.id, username: "first", at });
+    expect((await attention()).problems).toBe(2);
+    await admin.call("POST", `/users/${first.id}/enable`);
+    await admin.call("DELETE", `/users/${second.id}`);
+    expect(await incidents()).toEqual({ total: 0, items: [] });
+    // It is over, also when the same user is disabled again, by somebody else.
+    app.clock.advance(MINUTE);
+    await admin.call("POST", `/users/${first.id}/disable`);
+    expect(await incidents()).toEqual({ total: 0, items: [] });
+  });
+
+  test("are none where an administrator was faster, and the user is refused", async () => {
+    const { id, client } = await app.user("slower");
+    await admin.call("POST", `/users/${id}/disable`);
+    expect((await client.call("POST", "/me/lock")).status).toBe(409);
+    expect((await app.auditRows("user.lock")).at(-1)).toMatchObject({ subjectId: id, result: "failed" });
+    expect((await incidents()).total).toBe(0);
+  });
+
+  test("are those of users whose access has ended, too", async () => {
+    const { id, client } = await app.user("ended");
+    await app.db.update(users).set({ expireAt: app.clock.now(), status: "expired" }).where(eq(users.id, id));
+    await client.call("POST", "/me/lock");
+    expect((await incidents()).items).toMatchObject([{ user_id: id }]);
+    await admin.call("DELETE", `/users/${id}`);
+  });
+
+  test("are those that the host could not finish, too", async () => {
+    const { id, client } = await app.user("lingering");
+    app.host.failing.add("endProcesses");
+    expect((await client.call("POST", "/me/lock")).status).toBe(500);
+    const found = await attention();
+    expect([found.incidents.total, found.owed, found.problems]).toEqual([1, 1, 2]);
+    app.host.failing.clear();
+    app.clock.advance(HOUR);
+    await finishClosings(app.services);
+    expect(await attention()).toMatchObject({ incidents: { total: 1 }, owed: 0, problems: 1 });
+    await admin.call("DELETE", `/users/${id}`);
+  });
+});
+
+describe("mail", () => {
+  const at = (age: number) => shift(app.clock.now(), -age);
+  const put = async (row: Partial<typeof outbox.$inferInsert>) => {
+    const mail = { recipient: "x@example.org", subject: "s", text: "", html: "", createdAt: at(HOUR), dueAt: at(0) };
+    await app.db.insert(outbox).values({ ...mail, ...row });
+  };
+
+  test("is named from its first failure on, and no longer once it is sent", async () => {
+    await put({});
+    expect((await attention()).mail).toBeNull();
+    await put({ attempts: 1, lastError: "the server is busy" });
+    await put({ attempts: 2, createdAt: at(2 * HOUR), lastError: "connection refused" });
+    expect((await attention()).mail).toEqual({
+      ...{ waiting: 2, lost: 0, since: at(2 * HOUR).toISOString(), problem: "connection refused" },
+    });
+    await app.db.update(outbox).set({ status: "sent", finishedAt: at(0) });
+    expect((await attention()).mail).toBeNull();
+  });
+
+  test("that nobody got is named for a week", async () => {
+    await put({ status: "dead", finishedAt: at(0), lastError: "550 no such user" });
+    // As a decoy is stored, for a name that nobody has.
+    await put({ status: "dropped", finishedAt: at(0) });
+    await put({ status: "dropped", finishedAt: at(MINUTE), createdAt: at(3 * HOUR), lastError: "connection refused" });
+    const { mail, problems } = await attention();
+    expect(mail).toMatchObject({
+      waiting: 0,
+      lost: 2,
+      since: at(3 * HOUR).toISOString(),
+      problem: "550 no such user",
+    });
+    expect(problems).toBe(1);
+    app.clock.advance(7 * DAY - MINUTE / 2);
+    expect((await attention()).mail.lost).toBe(1);
+    app.clock.advance(MINUTE);
+    expect((await attention()).mail).toBeNull();
+  });
+});
+
+test("readAttention() counts requests, receivers from their first failure on, and problems of hosts", async () => {
+  for (const username of ["one", "two"])
+    await app.anonymous().call("POST", "/approvals", { username, email: "a@example.org" });
+  const { entry } = await createWebhook(app.system, { url: "https://hooks.example.org/secret", actions: [] });
+  const failing = { failures: 1, failingSince: app.clock.now(), lastError: "hooks.example.org refuses connections" };
+  await app.db.update(webhooks).set(failing).where(eq(webhooks.id, entry.id));
+  await insertHost(app, "copied", { status: "locked" });
+  const found = await attention();
+  const named = (await admin.call("GET", "/admin/problems")).body.data.hosts.total;
+  expect(named).toBeGreaterThan(0);
+  expect(found).toMatchObject({ requests: 2, hosts: named, problems: named + 1 });
+  expect(found.receivers).toEqual([
+    {
+      ...{ kind: "webhook", id: entry.id, name: "https://hooks.example.org", since: app.clock.now().toISOString() },
+      ...{ lag: expect.any(Number), problem: "hooks.example.org refuses connections" },
+    },
+  ]);
+  await updateWebhook(app.system, entry.id, { status: "disabled" });
+  expect((await attention()).receivers).toEqual([]);
+});
+
+test("readAttention() answers every role, and nobody else", async () => {
+  await addAdmin(app.system, "looks-on", "l@example.org", ADMIN_PASSWORD, "auditor");
+  const auditor = app.anonymous();
+  await auditor.call("POST", "/auth/admin/login", { username: "looks-on", password: ADMIN_PASSWORD });
+  expect(await attention(auditor)).toEqual(await attention());
+  expect((await app.anonymous().call("GET", "/admin/attention")).status).toBe(401);
+});
