@@ -4,15 +4,17 @@ import { useEffect, useState } from "preact/hooks";
 import { ErrorBoundary, LocationProvider, lazy, Route, Router, useLocation } from "preact-iso";
 import { isPage, PAGES } from "../shared/product/pages.ts";
 import { api } from "./api.ts";
+import { useWaiting } from "./attention.ts";
 import { Footer } from "./footer.tsx";
 import { useInstallation } from "./installation.ts";
-import { navigationFor } from "./navigation.ts";
+import { type NavigationLink, navigationFor } from "./navigation.ts";
 import { Home } from "./pages/public/home.tsx";
 import { Login } from "./pages/public/login.tsx";
 import { NotFound } from "./pages/public/not-found.tsx";
 import { maySee } from "./roles.ts";
 import { type Principal, SessionProvider, type SessionState, useSession } from "./session.tsx";
 import { common } from "./texts/common.ts";
+import { number } from "./texts/language.ts";
 import { useAction } from "./ui/action.ts";
 import { Announcer } from "./ui/announce.tsx";
 import { Button } from "./ui/button.tsx";
@@ -160,9 +162,7 @@ function Header({ path, brand }: HeaderProps) {
         <ul class="menu">
           {links.map((link) => (
             <li key={link.href}>
-              <a href={link.href} aria-current={link === current ? "page" : undefined}>
-                {link.text}
-              </a>
+              <MenuLink {...link} isHere={link === current} />
             </li>
           ))}
         </ul>
@@ -177,6 +177,24 @@ function Header({ path, brand }: HeaderProps) {
       ) : null}
       <Failure failure={leaving.failure} />
     </header>
+  );
+}
+
+interface MenuLinkProps extends NavigationLink {
+  readonly isHere: boolean;
+}
+
+/** A page, with how much waits there: shown beside its name, and its description for those who hear it. */
+function MenuLink({ href, text, isHere }: MenuLinkProps) {
+  const { total = 0, what } = useWaiting()[href] ?? {};
+  return (
+    <a
+      href={href}
+      aria-current={isHere ? "page" : undefined}
+      {...(total === 0 ? {} : { title: what, "data-count": number(total) })}
+    >
+      {text}
+    </a>
   );
 }
 

@@ -2,15 +2,18 @@
 
 import { QueryClient, QueryClientProvider } from "@tanstack/preact-query";
 import type { ComponentChildren, ComponentType } from "preact";
+import { useEffect } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { PAGES } from "../shared/product/pages.ts";
 import { ApiFailure } from "./api.ts";
+import { tellWaiting } from "./attention.ts";
 import { homeOf } from "./navigation.ts";
 import { useSession } from "./session.tsx";
 import { common } from "./texts/common.ts";
 import { Loading } from "./ui/loading.tsx";
 import { Failure } from "./ui/notice.tsx";
 import { Page } from "./ui/page.tsx";
+import { useApi, WATCHED } from "./use-api.tsx";
 
 /** Answers are shown again at once for this long, and asked for anew when they are older. */
 const FRESH = 15_000;
@@ -47,10 +50,24 @@ export function signedIn<P extends object>(kind: "admin" | "user", Content: Comp
     if (state.principal.needs !== undefined && path !== PAGES.account) return <FactorNeeded />;
     return (
       <QueryClientProvider client={queries}>
+        {kind === "admin" ? <Waiting key={state.principal.id} /> : null}
         <Content {...props} />
       </QueryClientProvider>
     );
   };
+}
+
+/** Tells the header what waits. Without an answer it says what it said, and the page what is wrong. */
+function Waiting() {
+  const { data } = useApi("GET /admin/attention", {}, WATCHED);
+  useEffect(() => {
+    const { problems, waiting } = common.nav;
+    tellWaiting({
+      [PAGES.dashboard]: { total: data?.problems ?? 0, what: problems(data?.problems ?? 0) },
+      [PAGES.applications]: { total: data?.requests ?? 0, what: waiting(data?.requests ?? 0) },
+    });
+  }, [data]);
+  return null;
 }
 
 function Missing({ kind }: { readonly kind: "admin" | "user" }) {

@@ -36,8 +36,18 @@ interface ChartProps<T extends Row> {
   readonly children: (plot: Plot) => ComponentChildren;
 }
 
-/** A chart as wide as its place, with its figures as a table behind it. */
-export function Chart<T extends Row>({ caption, summary, legend = [], values, table, children }: ChartProps<T>) {
+/** A chart as wide as its place, with its figures as a table behind it; a sentence if it would show nothing. */
+export function Chart<T extends Row>(props: ChartProps<T>) {
+  return props.values.some((value) => value !== 0) ? (
+    <Drawn {...props} />
+  ) : (
+    <p class="quiet">
+      {props.caption}: {props.summary}
+    </p>
+  );
+}
+
+function Drawn<T extends Row>({ caption, summary, legend = [], values, table, children }: ChartProps<T>) {
   const [place, width] = useWidth();
   const id = useId();
   const ticks = marks(values);

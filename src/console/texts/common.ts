@@ -97,6 +97,8 @@ const en = {
   reload: "Reload",
   nav: {
     account: "Your login",
+    problems: (total: number) => (total === 1 ? "1 problem" : `${number(total)} problems`),
+    waiting: (total: number) => (total === 1 ? "1 waits for a decision" : `${number(total)} wait for a decision`),
     user: { me: "Overview", keys: "Keys", connect: "Connect", trail: "Activity", notMe: "This was not me" },
     admin: {
       dashboard: "Dashboard",

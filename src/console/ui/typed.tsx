@@ -5,13 +5,18 @@ import { common } from "../texts/common.ts";
 import { Button } from "./button.tsx";
 import { cut } from "./isolated.ts";
 
-/** Longer than this, the rest is shown on demand. */
 const LONG = 300;
 
+interface TypedProps {
+  readonly text: string;
+  /** With more characters, the rest is shown on demand. */
+  readonly most?: number;
+}
+
 /** The text; it cannot reorder what stands around it. A long one is cut, with a button that shows the rest. */
-export function Typed({ text }: { readonly text: string }) {
+export function Typed({ text, most = LONG }: TypedProps) {
   const [isWhole, setWhole] = useState(false);
-  const shown = isWhole ? text : cut(text, LONG);
+  const shown = isWhole ? text : cut(text, most);
   return (
     <>
       <bdi class="typed">{shown}</bdi>

@@ -7,7 +7,7 @@ import type { ConsoleBundle } from "../../../src/server/console/carried.ts";
 const FIRST_VISIT = ['"POST /approvals"', '"POST /auth/otp/login"', '"POST /auth/otp/send"'];
 
 /** The most that each may weigh, in bytes. */
-export const BUDGET = { firstVisit: 30_000, scripts: 104 * 1024, styles: 12_000 } as const;
+export const BUDGET = { firstVisit: 30_000, scripts: 114 * 1024, styles: 12_000 } as const;
 
 /** The bundle's weight. */
 export function weigh(bundle: ConsoleBundle): Readonly<Record<keyof typeof BUDGET, number>> {

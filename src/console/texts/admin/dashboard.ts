@@ -4,49 +4,69 @@ import { count, inLanguage, number } from "../language.ts";
 
 const en = {
   title: "Dashboard",
+  clear: "Nothing needs you today.",
   counters: {
-    title: "Users and applications now",
+    title: "Users now",
     active: "active",
     disabled: "disabled",
     expired: "expired",
     total: "users in all",
-    pending: "waiting for a decision",
   },
-  decide: {
-    title: "Waiting for your decision",
-    none: "Nothing waits for a decision.",
-    some: (amount: number) =>
-      amount === 1 ? "One application waits for a decision." : `${number(amount)} applications wait for a decision.`,
+  requests: {
+    title: (total: number) => `${count(total, "request waits", "requests wait")} for a decision`,
     access: "applies for access",
     extension: (days: number | null) =>
       days === null ? "asks for more time" : `asks for ${count(days, "more day", "more days")}`,
-    open: "Decide",
-    look: "Look at them",
+    for: (supervisor: string) => `For ${supervisor}`,
+    more: (amount: number) => `${number(amount)} more`,
+    all: "See them in full",
   },
   ends: {
-    title: "Access that ends soon",
-    none: "Nobody's access ends within the next 30 days.",
-    some: (amount: number) =>
-      amount === 1
-        ? "The access of one user ends within the next 30 days."
-        : `The access of ${number(amount)} users ends within the next 30 days.`,
+    title: (amount: number) => `Access of ${count(amount, "user", "users")} ends within 30 days`,
+    hint: "It ends by itself. Extend those who need it for longer.",
     all: "All users, soonest first",
+    extendOf: (name: string) => `Extend … ${name}`,
+    letGo: "Let go …",
+    letGoOf: (name: string) => `Let go … ${name}`,
+    asPlanned: (amount: number) => `${count(amount, "more ends", "more end")} as planned.`,
+    show: "Show",
   },
-  problems: {
-    receivers: (amount: number) =>
-      `${count(amount, "receiver", "receivers")} of audit records away for more than an hour`,
+  letGo: {
+    title: (name: string) => `Let ${name} go`,
+    when: "When access ends",
+    ways: { planned: (date: string) => `On ${date}, as planned`, now: "Now: disable the account" },
+    stays: (name: string, date: string) => `Access of ${name} stays as it is, and ends on ${date}.`,
+    leaves: "This list no longer names them until you log out, unless their end is moved.",
+    submit: { planned: "Let it end", now: "Disable now" },
+    busy: { planned: "One moment …", now: "Disabling …" },
+    planned: (name: string, date: string) => `${name}: access ends on ${date}, as planned.`,
+    disabled: (name: string) => `${name} was disabled.`,
+  },
+  wrong: {
+    title: "This needs somebody now",
+    incidents: (amount: number) =>
+      amount === 1
+        ? "A user shut their own account: “This was not me”"
+        : `${number(amount)} users shut their own accounts: “This was not me”`,
+    incidentAdvice:
+      "Somebody else may have had a key of theirs, or their mailbox. Ask them, look at their keys and sessions, then enable the account again, or delete it.",
+    mail: "Mail is not delivered",
+    mailWaiting: (amount: number) => `${count(amount, "mail is", "mails are")} tried again and again.`,
+    mailLost: (amount: number) => `${count(amount, "mail", "mails")} of the last 7 days could not be sent at all.`,
+    mailError: "The newest error:",
+    receivers: (amount: number) => `${count(amount, "receiver", "receivers")} of audit records not reached`,
     waits: "They miss nothing: they are told of everything once they answer.",
     webhooks: "See the webhooks",
-    title: "On the host",
-    none: "All is well: no access is waiting to be taken away.",
-    above: "Access is still to be taken away: see the top of this page.",
+    doctor: "This checks the whole installation, at the shell of the host:",
+    doctorLabel: "Command that checks the installation",
+  },
+  problems: {
     some: (amount: number) =>
       amount === 1
         ? "The access of one user is not yet taken away completely"
         : `In ${number(amount)} cases, access is not yet taken away completely`,
     text: "Nothing opens these accounts, and the service tries again by itself, at least once an hour. As root, correct on the host what is named; this tries again at once:",
     command: "Command that tries again at once",
-    all: "Where and why",
     deleted: (id: number) => `deleted user ${id}`,
     kinds: {
       shut: "all access",
@@ -62,12 +82,8 @@ const en = {
     underWay: "The first attempt is under way, or was interrupted.",
     more: (amount: number) => `And ${count(amount, "more case", "more cases")}; uam doctor lists all.`,
     repairs: (amount: number) =>
-      amount === 0
-        ? "No account had to be put back in order in the last 7 days."
-        : `${count(amount, "account was", "accounts were")} put back in order in the last 7 days, or it was tried.`,
+      `${count(amount, "account was", "accounts were")} put back in order in the last 7 days, or it was tried.`,
     repairsLink: "What was repaired",
-    doctor: "This checks the whole installation, at the shell of the host:",
-    doctorLabel: "Command that checks the installation",
   },
   hosts: {
     title: "Hosts by state",
@@ -79,8 +95,8 @@ const en = {
     all: "All hosts",
     first: "Manage accounts on further hosts as well",
   },
+  figures: "Figures",
   charts: {
-    title: "The last and the next 90 days",
     asTable: "The figures as a table",
     day: "Day",
     week: "Week from",

@@ -16,18 +16,15 @@ type Series = AnswerOf<"GET /admin/stats/series">;
 export function Charts() {
   const answer = useApi("GET /admin/stats/series", { query: { days: "90" } });
   return (
-    <section class="stack">
-      <h2>{texts.title}</h2>
-      <Loaded query={answer}>
-        {({ states, ends, changes }) => (
-          <div class="columns">
-            <States states={states} />
-            <Ends ends={ends} />
-            <Changes changes={changes} />
-          </div>
-        )}
-      </Loaded>
-    </section>
+    <Loaded query={answer}>
+      {({ states, ends, changes }) => (
+        <div class="columns charts">
+          <States states={states} />
+          <Ends ends={ends} />
+          <Changes changes={changes} />
+        </div>
+      )}
+    </Loaded>
   );
 }
 
