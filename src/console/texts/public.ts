@@ -3,9 +3,20 @@
 import { count, inLanguage, number } from "./language.ts";
 
 const en = {
+  about: (brand: string) =>
+    brand === ""
+      ? "SSH accounts for contractors, partners and auditors, for a limited time."
+      : `${brand} gives contractors, partners and auditors SSH accounts, for a limited time.`,
   home: {
     title: "SSH access for a limited time",
-    lead: "Contractors, partners and auditors get an account on a host, manage their own SSH keys, and lose access when their time is up.",
+    how: "How it works",
+    steps: [
+      "Apply: say who you are, and what you need access for.",
+      "An administrator decides, and you are told by e-mail.",
+      "Log in here with a code from a mail, and add your SSH key.",
+      "Copy the ready ssh command, and connect.",
+      "Access ends by itself when the time is up. If you need longer, ask here.",
+    ],
     goOn: (name: string) => `Go on as ${name}`,
     login: "Log in",
     loginHint: "You have an account, or you administer this service.",
@@ -38,6 +49,24 @@ const en = {
     entering: "Logged in. One moment …",
     submit: "Log in",
     submitting: "Logging in …",
+    inside: {
+      user: {
+        title: "Once you are logged in",
+        items: [
+          "Add your SSH keys, and revoke them.",
+          "Copy the ready ssh command.",
+          "See when your access ends, and ask for more time.",
+          "Shut your account at once if something was not you.",
+        ],
+      },
+      admin: {
+        title: "For administrators",
+        items: [
+          "Decide about requests, and extend or end access.",
+          "An owner invites administrators. Nobody applies for that here.",
+        ],
+      },
+    },
     noAccount: "No account yet?",
     apply: "Apply for access",
   },
@@ -185,7 +214,7 @@ const en = {
   },
   apply: {
     title: "Apply for access",
-    lead: "An administrator reads this and decides. You are told by e-mail either way.",
+    nextTitle: "What happens next",
     name: "Username you would like",
     nameHint:
       "1 to 28 characters: a–z, 0–9, _ and -. The first and the last are a letter or digit. Your account on the host is called ext_ and this name.",

@@ -11,6 +11,7 @@ import { Form } from "../../ui/form.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Sentences } from "../../ui/sentences.tsx";
 import { type Faults, faultsOf, leftOf, refusedField, sentOf, type Typed } from "./application.ts";
+import { Beside } from "./beside.tsx";
 import { Outcome } from "./outcome.tsx";
 import { Refusal, reasonOf } from "./refusal.tsx";
 
@@ -22,10 +23,9 @@ export function Apply() {
   return (
     <Page title={apply.title}>
       {sent === undefined ? (
-        <>
-          <p class="lead">{apply.lead}</p>
+        <Beside title={apply.nextTitle} items={apply.next} areSteps>
           <ApplicationForm onSent={setSent} />
-        </>
+        </Beside>
       ) : (
         <Outcome>
           <Sent email={sent.email} />

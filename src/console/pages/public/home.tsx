@@ -11,6 +11,7 @@ import { Button } from "../../ui/button.tsx";
 import { Copyable } from "../../ui/copy.tsx";
 import { Failure, Notice } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
+import { Beside } from "./beside.tsx";
 import { loginUrl } from "./login/ways.ts";
 import { Outcome } from "./outcome.tsx";
 
@@ -19,26 +20,27 @@ export function Home() {
   const { home } = publicTexts;
   return (
     <Page title={home.title}>
-      <p class="lead">{home.lead}</p>
       <Setup />
-      {state.kind === "open" ? (
-        <p class="actions">
-          <a class="button primary" href={homeOf(state.principal.user_type)}>
-            {home.goOn(state.principal.username)}
-          </a>
-        </p>
-      ) : (
-        <div class="choices">
-          <a class="choice" href={PAGES.login}>
-            <strong>{home.login}</strong>
-            <span>{home.loginHint}</span>
-          </a>
-          <a class="choice" href={PAGES.apply}>
-            <strong>{home.apply}</strong>
-            <span>{home.applyHint}</span>
-          </a>
-        </div>
-      )}
+      <Beside title={home.how} items={home.steps} areSteps>
+        {state.kind === "open" ? (
+          <p class="actions">
+            <a class="button primary" href={homeOf(state.principal.user_type)}>
+              {home.goOn(state.principal.username)}
+            </a>
+          </p>
+        ) : (
+          <div class="choices">
+            <a class="choice" href={PAGES.login}>
+              <strong>{home.login}</strong>
+              <span>{home.loginHint}</span>
+            </a>
+            <a class="choice" href={PAGES.apply}>
+              <strong>{home.apply}</strong>
+              <span>{home.applyHint}</span>
+            </a>
+          </div>
+        )}
+      </Beside>
     </Page>
   );
 }

@@ -11,6 +11,7 @@ import { Button } from "../../ui/button.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { Failure } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
+import { Beside } from "./beside.tsx";
 import { useFragment } from "./fragment.ts";
 import { AdminLogin } from "./login/admin-login.tsx";
 import { CodeStep } from "./login/code-step.tsx";
@@ -74,28 +75,30 @@ function Ways({ link, named, onEntered }: WaysProps) {
   }, [isNew]);
   const { login } = publicTexts;
   return (
-    <div class="card narrow">
-      <nav aria-label={login.ways}>
-        <ul class="ways">
-          <WayLink to="user" current={way} name={login.user} hint={login.userHint} />
-          <WayLink to="admin" current={way} name={login.admin} hint={login.adminHint} />
-        </ul>
-      </nav>
-      {way === "admin" ? (
-        <>
-          <SsoRefusal query={query} />
-          <SsoLogin query={query} />
-          <AdminLogin onEntered={onEntered} />
-        </>
-      ) : (
-        <UserLogin {...{ link, named, onEntered }} atCode={isNew || query.step === "code"} />
-      )}
-      {way === "admin" ? null : (
-        <p>
-          {login.noAccount} <a href={PAGES.apply}>{login.apply}</a>
-        </p>
-      )}
-    </div>
+    <Beside {...login.inside[way]}>
+      <div class="card narrow">
+        <nav aria-label={login.ways}>
+          <ul class="ways">
+            <WayLink to="user" current={way} name={login.user} hint={login.userHint} />
+            <WayLink to="admin" current={way} name={login.admin} hint={login.adminHint} />
+          </ul>
+        </nav>
+        {way === "admin" ? (
+          <>
+            <SsoRefusal query={query} />
+            <SsoLogin query={query} />
+            <AdminLogin onEntered={onEntered} />
+          </>
+        ) : (
+          <UserLogin {...{ link, named, onEntered }} atCode={isNew || query.step === "code"} />
+        )}
+        {way === "admin" ? null : (
+          <p>
+            {login.noAccount} <a href={PAGES.apply}>{login.apply}</a>
+          </p>
+        )}
+      </div>
+    </Beside>
   );
 }
 
