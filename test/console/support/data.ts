@@ -2,7 +2,7 @@
 
 import { eq } from "drizzle-orm";
 import { HOUR, shift } from "../../../src/shared/time/clock.ts";
-import { LOCAL_HOST } from "../../../src/store/schema.ts";
+import { LOCAL_HOST, outbox } from "../../../src/store/schema.ts";
 import { audit } from "../../../src/store/schema-audit.ts";
 import { webhooks } from "../../../src/store/schema-events.ts";
 import { hostProblems } from "../../../src/store/schema-fleet.ts";
@@ -66,6 +66,11 @@ export async function fill(system: ConsoleApp): Promise<Filled> {
   const removed = { issuer: "https://login.example.org", subject: HOSTILE[0], adminId: null, username: "former" };
   await system.db.insert(ssoIdentities).values({ ...removed, createdAt: system.clock.now() });
   await fillWebhooks(system, admin);
+  const { client } = await system.user("intruded");
+  await done(client.call("POST", "/me/lock"));
+  const at = system.clock.now();
+  const mail = { recipient: "x@example.org", subject: "", text: "", html: "", createdAt: at, dueAt: shift(at, HOUR) };
+  await system.db.insert(outbox).values({ ...mail, attempts: 3, lastError: HOSTILE[0] });
   await done(admin.call("PUT", "/settings", { key: "policy.default_ttl", value: "60d" }));
   return { ...sessions, hostId: await addHosts(system, sessions) };
 }

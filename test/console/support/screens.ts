@@ -104,7 +104,18 @@ export const SCREENS: readonly Screen[] = [
   screen("trail", "user"),
   screen("notMe", "user", { dialogs: { "shut the account": dialog(/^Shut my account/) } }),
   screen("dashboard", "admin", {
-    dialogs: { "the charts' figures": (page) => page.locator("figure summary").first().click() },
+    dialogs: {
+      "the charts' figures": (page) => page.locator("figure summary").first().click(),
+      approve: dialog(/^Approve …/, /What will happen/),
+      extend: dialog(/^Extend …/, /What will happen/),
+      "let go": dialog(/^Let go …/, /What will happen/),
+      "let go now": first(
+        dialog(/^Let go …/),
+        choose(/^When access ends/, "now"),
+        showing(/^Disable now/),
+        showing(/What will happen/),
+      ),
+    },
   }),
   screen("applications", "admin", { dialogs: { approve: dialog(/^Approve …/), reject: dialog(/^Reject …/) } }),
   screen("users", "admin", {
