@@ -1,6 +1,6 @@
 /** Which lease is in force for a host. */
 
-import { eq, inArray } from "drizzle-orm";
+import { eq, inArray, isNotNull, sql } from "drizzle-orm";
 import { leaseInForce } from "../../shared/time/lease.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { type HostRow, hostGroupMembers, hostGroups } from "../../store/schema-fleet.ts";
@@ -37,4 +37,22 @@ export async function leasesOf(
       ),
     ]),
   );
+}
+
+/** The leases of all groups that have one of their own, by the id of each of their hosts. */
+export async function allGroupLeases(db: Database): Promise<ReadonlyMap<number, readonly number[]>> {
+  const groups = await db
+    .select({
+      leaseMs: hostGroups.leaseMs,
+      hosts: sql<string>`string_agg(${hostGroupMembers.hostId}::text, ',')`,
+    })
+    .from(hostGroups)
+    .innerJoin(hostGroupMembers, eq(hostGroupMembers.groupId, hostGroups.id))
+    .where(isNotNull(hostGroups.leaseMs))
+    .groupBy(hostGroups.id);
+  const leases = new Map<number, number[]>();
+  for (const { leaseMs, hosts } of groups) {
+    for (const id of hosts.split(",").map(Number)) leases.set(id, [...(leases.get(id) ?? []), leaseMs ?? 0]);
+  }
+  return leases;
 }

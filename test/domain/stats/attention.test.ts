@@ -126,9 +126,15 @@ test("readAttention() counts requests, receivers from their first failure on, an
   const failing = { failures: 1, failingSince: app.clock.now(), lastError: "hooks.example.org refuses connections" };
   await app.db.update(webhooks).set(failing).where(eq(webhooks.id, entry.id));
   await insertHost(app, "copied", { status: "locked" });
+  // By the lease of a group, which is shorter than the usual one, or none at all.
+  await admin.call("POST", "/host-groups", { name: "web", lease: "1h" });
+  await admin.call("POST", "/host-groups", { name: "lab", lease: "none" });
+  await insertHost(app, "quiet", { groups: ["web"], lastSeenAt: shift(app.clock.now(), -20 * MINUTE) });
+  await insertHost(app, "usual", { lastSeenAt: shift(app.clock.now(), -20 * MINUTE) });
+  await insertHost(app, "endless", { groups: ["lab"] });
   const found = await attention();
   const named = (await admin.call("GET", "/admin/problems")).body.data.hosts.total;
-  expect(named).toBeGreaterThan(0);
+  expect(named).toBe(3);
   expect(found).toMatchObject({ requests: 2, hosts: named, problems: named + 1 });
   expect(found.receivers).toEqual([
     {
