@@ -4,10 +4,10 @@ import { useEffect, useState } from "preact/hooks";
 import { ErrorBoundary, LocationProvider, lazy, Route, Router, useLocation } from "preact-iso";
 import { isPage, PAGES } from "../shared/product/pages.ts";
 import { api } from "./api.ts";
-import { useWaiting } from "./attention.ts";
+import { useWaiting, type Waiting } from "./attention.ts";
 import { Footer } from "./footer.tsx";
 import { useInstallation } from "./installation.ts";
-import { type NavigationLink, navigationFor } from "./navigation.ts";
+import { navigationFor } from "./navigation.ts";
 import { Home } from "./pages/public/home.tsx";
 import { Login } from "./pages/public/login.tsx";
 import { NotFound } from "./pages/public/not-found.tsx";
@@ -142,6 +142,7 @@ function Header({ path, brand }: HeaderProps) {
   const isWithin = (href: string) => href !== PAGES.dashboard && isPage(path) && place.startsWith(`${href}/`);
   const here = links.filter(({ href }) => href === place || isWithin(href));
   const current = here.sort((a, b) => b.href.length - a.href.length)[0];
+  const waiting = useWaiting();
   return (
     <header class="top">
       <a class="brand" href={PAGES.home}>
@@ -153,6 +154,7 @@ function Header({ path, brand }: HeaderProps) {
           class="menu-button"
           aria-expanded={isOpen}
           aria-controls="pages"
+          {...countOf(links.map(({ href }) => waiting[href]))}
           onClick={() => setOpen(!isOpen)}
         >
           {current?.text ?? common.menu} <span aria-hidden="true">{isOpen ? "▴" : "▾"}</span>
@@ -162,7 +164,13 @@ function Header({ path, brand }: HeaderProps) {
         <ul class="menu">
           {links.map((link) => (
             <li key={link.href}>
-              <MenuLink {...link} isHere={link === current} />
+              <a
+                href={link.href}
+                aria-current={link === current ? "page" : undefined}
+                {...countOf([waiting[link.href]])}
+              >
+                {link.text}
+              </a>
             </li>
           ))}
         </ul>
@@ -180,22 +188,12 @@ function Header({ path, brand }: HeaderProps) {
   );
 }
 
-interface MenuLinkProps extends NavigationLink {
-  readonly isHere: boolean;
-}
-
-/** A page, with how much waits there: shown beside its name, and its description for those who hear it. */
-function MenuLink({ href, text, isHere }: MenuLinkProps) {
-  const { total = 0, what } = useWaiting()[href] ?? {};
-  return (
-    <a
-      href={href}
-      aria-current={isHere ? "page" : undefined}
-      {...(total === 0 ? {} : { title: what, "data-count": number(total) })}
-    >
-      {text}
-    </a>
-  );
+/** The attributes of a link or button that show how much waits behind it; those who hear it are told what. */
+function countOf(waiting: readonly (Waiting[string] | undefined)[]) {
+  const some = waiting.filter((one) => one !== undefined).filter(({ total }) => total > 0);
+  if (some.length === 0) return {};
+  const sum = some.reduce((before, { total }) => before + total, 0);
+  return { title: some.map(({ what }) => what).join(", "), "data-count": number(sum) };
 }
 
 /** Whether there are other hosts than the service's own: asked for administrators once, and again when they leave the pages of hosts. */

@@ -7,7 +7,7 @@ import { HOUR, shift } from "../../src/shared/time/clock.ts";
 import { approvals, outbox } from "../../src/store/schema.ts";
 import { admins } from "../../src/store/schema-auth.ts";
 import type { Client } from "../support/app.ts";
-import { describeInBrowser, expectNoFaults, type WatchedPage } from "./support/browser.ts";
+import { describeInBrowser, expectNoFaults, focusedName, type WatchedPage } from "./support/browser.ts";
 import { openBrowser } from "./support/chromium.ts";
 import { type ConsoleApp, openConsoleApp, openSignedIn } from "./support/console-app.ts";
 import { HOSTILE } from "./support/data.ts";
@@ -71,13 +71,15 @@ describeInBrowser("the dashboard", () => {
     expect(await page.locator("main img, main script").count()).toBe(0);
     expect(await menu("Dashboard").getAttribute("data-count")).toBe("2");
     expect(await menu("Dashboard").getAttribute("title")).toBe("2 problems");
+    const whole = page.locator("button[aria-controls=pages]");
+    expect(await whole.getAttribute("data-count")).toBe("2");
     await wrong.getByRole("link", { name: "alice" }).click();
     await arrive(page, "alice");
     expect(page.url()).toEndWith(userPage(id));
     // The menu follows what is done on another page.
     await page.getByRole("button", { name: "Enable …" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Enable", exact: true }).click();
-    await page.locator('header [data-count="1"]').waitFor();
+    await page.locator('nav [data-count="1"]').waitFor();
   });
 
   test("has the oldest of 500 requests decided in place", async () => {
@@ -95,6 +97,9 @@ describeInBrowser("the dashboard", () => {
     await dialog.getByLabel(/^Days of access/).fill("14");
     await dialog.getByRole("button", { name: "Approve", exact: true }).click();
     await says(page, "n0: approved, and the account is created.");
+    // Where reading and tabbing go on: the button that was pressed is gone.
+    await dialog.waitFor({ state: "detached" });
+    expect(await focusedName(page)).toBe("n0: approved, and the account is created.");
     await page.getByRole("button", { name: "Reject … n1" }).click();
     await dialog.getByLabel(/^Reason/).fill("Ask Bo first");
     await dialog.getByRole("button", { name: "Reject", exact: true }).click();
