@@ -89,7 +89,9 @@ async function importLock(services: Services, entry: LockEntry): Promise<string 
     // Committed, with a step owed; or recorded as failed. Any other error has to be retried.
     if (error instanceof UamError && (await isImported(services, entry))) return error.message;
     if (!(error instanceof UamError) || error.code !== "not_found") throw error;
-    services.log.warn("an account was locked whose user is not stored", { username: entry.username, uid: entry.uid });
+    // A dry run shuts nothing.
+    if (entry.uid !== undefined && services.host.mode !== "dry-run")
+      services.log.warn("an account was locked whose user is not stored", { username: entry.username, uid: entry.uid });
     return error.message;
   }
 }
@@ -105,7 +107,8 @@ async function recordLock(context: Context, entry: LockEntry): Promise<void> {
   const about = { action: "user.disable", ...subject, detail: { username: entry.username } } as const;
   await auditedClosing(context, about, async (op) => {
     if (known === undefined || (entry.uid !== undefined && known.uid !== entry.uid)) {
-      throw new UamError("not_found", `There is no user named ${entry.username} with the account that was locked`);
+      const account = entry.uid === undefined ? "" : " with the account that was locked";
+      throw new UamError("not_found", `There is no user named ${entry.username}${account}`);
     }
     const user = await lockUser(op.tx, known.id);
     // The mark commits with the change.
