@@ -18,6 +18,7 @@ import { configCommand } from "./commands/service/config.ts";
 import { doctorCommand } from "./commands/service/doctor.ts";
 import { healthcheckCommand } from "./commands/service/healthcheck.ts";
 import { installCommand, uninstallCommand } from "./commands/service/install.ts";
+import { mailCommand } from "./commands/service/mail.ts";
 import { migrateCommand } from "./commands/service/migrate.ts";
 import { openApiCommand } from "./commands/service/openapi.ts";
 import { reconcileCommand } from "./commands/service/reconcile.ts";
@@ -46,6 +47,7 @@ export const GROUPS: ReadonlySet<string> = new Set([
   "host",
   "fleet",
   "agent",
+  "mail",
 ]);
 
 const serveCommand = command(
@@ -68,7 +70,7 @@ export const commands = or(
     or(
       serveCommand,
       // Together, because one or() takes fifteen.
-      or(adminCommand, tokenCommand, webhookCommand, hostCommand, fleetCommand),
+      or(adminCommand, tokenCommand, webhookCommand, mailCommand, hostCommand, fleetCommand),
       reconcileCommand,
       recycleCommand,
       migrateCommand,

@@ -118,8 +118,8 @@ function requireData(config: Config): void {
   throw new UamError("conflict", `There is no database in ${dataDir} yet. ${BRING_UP_TO_DATE}`);
 }
 
-/** An agent's host has no database, and must not be given one by a command that was meant for the service. */
-function requireNoAgent({ dataDir }: Config): void {
+/** An agent's host has no database, and must not be given one by a command that was meant for the service. Throws `conflict` there. */
+export function requireNoAgent({ dataDir }: Config): void {
   if (!existsSync(join(dataDir, IDENTITY_FILE))) return;
   throw new UamError(
     "conflict",

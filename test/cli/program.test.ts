@@ -11,6 +11,7 @@ const COMMANDS = {
   audit: ["list", "export"],
   setting: ["list", "set", "unset"],
   admin: ["add", "list", "passwd", "remove"],
+  mail: ["test"],
   otp: [],
   lock: [],
   serve: [],

@@ -263,6 +263,10 @@ export const LETTERS: readonly LetterCase[] = [
     make: (site, value) => invited.adminAddressSet(site, { username: value, at: NOW, by: value }),
   },
   {
+    ...{ name: "testMail", to: "administrators", pages: [], without: [] },
+    make: (site, value) => invited.testMail(site, { at: NOW, by: value }),
+  },
+  {
     ...{ name: "factorsAdded", to: "administrators", pages: ["/admin/account"], without: [] },
     make: (site, value) => factors.factorsAdded(site, factor(value)),
   },

@@ -71,3 +71,16 @@ export function adminAddressSet(site: Site, { username, at, by }: AddressChange)
     whomToAsk(site, UNEXPECTED),
   ]);
 }
+
+/** To an address that an administrator wants to try out: nothing follows from it. */
+export function testMail(site: Site, { at, by }: { readonly at: Date; readonly by: string }): Letter {
+  return letter(`Test mail from ${site.host}`, [
+    paragraph(
+      `The user access management of ${site.host} sent this mail because an administrator tried out how it sends mail. There is nothing to do.`,
+    ),
+    fact("Service", site.baseUrl),
+    fact("When", date(at)),
+    fact("Sent by", by),
+    whomToAsk(site),
+  ]);
+}

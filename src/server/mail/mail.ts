@@ -16,7 +16,8 @@ export interface MailMessage {
  * `reason` is one line for the log; it holds no credentials and nothing of the message's text.
  */
 export type SendResult =
-  | { readonly kind: "sent" }
+  /** `answer`: what the server said, one line without credentials; absent where there is no server. */
+  | { readonly kind: "sent"; readonly answer?: string }
   | { readonly kind: "retry"; readonly reason: string }
   | { readonly kind: "reject"; readonly reason: string };
 
@@ -45,9 +46,21 @@ export function faultOf(message: MailMessage): string | undefined {
   return undefined;
 }
 
-/** The message of a server or library, as one line of at most 300 characters. */
-export function oneLine(text: string): string {
-  return blankControlCharacters(text).replace(/\s+/g, " ").trim().slice(0, 300);
+/** The message of a server or library, as one line of at most 300 characters. A server may repeat the secrets that it was sent: they are hidden. */
+export function oneLine(text: string, secrets: readonly string[] = []): string {
+  const line = blankControlCharacters(conceal(text, secrets)).replace(/\s+/g, " ").trim();
+  // Once more, because a secret may have blanks; and before the end is cut off, which would leave a part of one.
+  return conceal(line, secrets).slice(0, 300);
+}
+
+/** The text with the secrets hidden, also in base64, in which SMTP passes them (RFC 4954). */
+function conceal(text: string, secrets: readonly string[]): string {
+  const forms = secrets.filter((secret) => secret !== "").flatMap((secret) => [secret, inBase64(secret)]);
+  return forms.reduce((left, form) => left.replaceAll(form, "(hidden)"), text);
+}
+
+function inBase64(text: string): string {
+  return Buffer.from(text).toString("base64").replace(/=+$/, "");
 }
 
 /** The promise's result, or an error if it takes longer than that many milliseconds; the work itself is not stopped. */

@@ -21,6 +21,7 @@ export function createResendTransport({
   baseUrl,
   timeout = SEND_TIMEOUT,
 }: ResendSettings): MailTransport {
+  const line = (text: string) => oneLine(text, [apiKey]);
   let client: Promise<Resend> | undefined;
   const connect = (): Promise<Resend> => {
     client ??= import("resend").then((library) => new library.Resend(apiKey, baseUrl === undefined ? {} : { baseUrl }));
@@ -34,20 +35,20 @@ export function createResendTransport({
       const payload = { from, to, subject, text, html, headers: { "Auto-Submitted": "auto-generated" } };
       try {
         const { emails } = await connect();
-        const { error } = await emails.send(payload, { idempotencyKey, signal: AbortSignal.timeout(timeout) });
-        return error ? classify(error) : { kind: "sent" };
+        const { data, error } = await emails.send(payload, { idempotencyKey, signal: AbortSignal.timeout(timeout) });
+        return error ? classify(error, line) : { kind: "sent", answer: line(`the id ${data.id}`) };
       } catch (error) {
-        return { kind: "retry", reason: oneLine(`Resend could not be reached: ${String(error)}`) };
+        return { kind: "retry", reason: line(`Resend could not be reached: ${String(error)}`) };
       }
     },
     async verify() {
       const { domains } = await connect();
       const { error } = await withDeadline(domains.list(), timeout).catch((cause) => {
-        throw new UamError("internal", `Resend cannot be used: ${oneLine(String(cause))}`, { cause });
+        throw new UamError("internal", `Resend cannot be used: ${line(String(cause))}`, { cause });
       });
       // A key that may only send cannot list domains, and is the better choice.
       if (error && error.name !== "restricted_api_key")
-        throw new UamError("internal", `Resend cannot be used: ${oneLine(error.message)}`);
+        throw new UamError("internal", `Resend cannot be used: ${line(error.message)}`);
     },
     async close() {
       client = undefined;
@@ -64,8 +65,8 @@ const FINAL: readonly string[] = [
   "invalid_idempotency_key",
 ];
 
-function classify({ name, message, statusCode }: ErrorResponse): SendResult {
-  const reason = oneLine(`Resend answered ${statusCode ?? "nothing"}: ${name}: ${message}`);
+function classify({ name, message, statusCode }: ErrorResponse, line: (text: string) => string): SendResult {
+  const reason = line(`Resend answered ${statusCode ?? "nothing"}: ${name}: ${message}`);
   // validation_error is 422 or 400 for the message, 403 for a domain that is not verified yet.
   const final = FINAL.includes(name) || (name === "validation_error" && (statusCode === 400 || statusCode === 422));
   return { kind: final ? "reject" : "retry", reason };

@@ -5,15 +5,7 @@ import { readFileSync } from "node:fs";
 import type { Transporter } from "nodemailer";
 import type SMTPPool from "nodemailer/lib/smtp-pool";
 import { UamError } from "../../shared/errors.ts";
-import {
-  CONNECT_TIMEOUT,
-  faultOf,
-  type MailTransport,
-  oneLine,
-  SEND_TIMEOUT,
-  type SendResult,
-  withDeadline,
-} from "./mail.ts";
+import { CONNECT_TIMEOUT, faultOf, type MailTransport, oneLine, SEND_TIMEOUT, withDeadline } from "./mail.ts";
 
 export interface SmtpSettings {
   /**
@@ -36,6 +28,7 @@ export function createSmtpTransport({ url, from, timeout = SEND_TIMEOUT }: SmtpS
     opened ??= import("nodemailer").then(({ createTransport }) => createTransport(options, { from }));
     return opened;
   };
+  const secrets = secretsOf(options.auth);
   const domain = /@([^\s@<>]+)>?\s*$/.exec(from)?.[1] ?? "localhost";
   return {
     async send(message, idempotencyKey) {
@@ -47,17 +40,17 @@ export function createSmtpTransport({ url, from, timeout = SEND_TIMEOUT }: SmtpS
       const messageId = `<${createHash("sha256").update(idempotencyKey).digest("hex").slice(0, 40)}@${domain}>`;
       try {
         const mail = { to: { name: "", address: to }, subject, text, html, headers, messageId };
-        await withDeadline((await transporter()).sendMail(mail), timeout);
-        return { kind: "sent" };
+        const { response } = await withDeadline((await transporter()).sendMail(mail), timeout);
+        return { kind: "sent", answer: oneLine(response, secrets) };
       } catch (error) {
-        return classify(error);
+        return { kind: isFinal(error) ? "reject" : "retry", reason: reasonOf(error, secrets) };
       }
     },
     async verify() {
       try {
         await withDeadline((await transporter()).verify(), timeout);
       } catch (cause) {
-        throw new UamError("internal", `The mail server cannot be used: ${reasonOf(cause)}`, { cause });
+        throw new UamError("internal", `The mail server cannot be used: ${reasonOf(cause, secrets)}`, { cause });
       }
     },
     async close() {
@@ -136,18 +129,24 @@ function decode(text: string): string {
 }
 
 /** The server's refusal of this sender, recipient or text is final; everything else (no server, no login, 4xx) may pass. */
-function classify(error: unknown): SendResult {
+function isFinal(error: unknown): boolean {
   const { code, responseCode = 0 } = detailsOf(error);
   // 530 to 538 are about logging in (RFC 4954), 421 to 459 and the like are temporary.
-  const final =
+  return (
     (code === "EENVELOPE" || code === "EMESSAGE") &&
     responseCode >= 500 &&
-    !(responseCode >= 530 && responseCode <= 538);
-  return { kind: final ? "reject" : "retry", reason: reasonOf(error) };
+    !(responseCode >= 530 && responseCode <= 538)
+  );
 }
 
-function reasonOf(error: unknown): string {
-  return oneLine(error instanceof Error ? error.message : String(error));
+function reasonOf(error: unknown, secrets: readonly string[]): string {
+  return oneLine(error instanceof Error ? error.message : String(error), secrets);
+}
+
+/** The password, alone and as AUTH PLAIN passes it. */
+function secretsOf(auth: { readonly user?: string; readonly pass?: string } | undefined): readonly string[] {
+  const { user = "", pass = "" } = auth ?? {};
+  return pass === "" ? [] : [`\0${user}\0${pass}`, pass];
 }
 
 function detailsOf(error: unknown): { readonly code?: string; readonly responseCode?: number } {

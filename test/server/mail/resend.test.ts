@@ -36,7 +36,7 @@ afterAll(() => server.stop(true));
 
 describe("createResendTransport", () => {
   test("send() posts the whole message with the idempotency key", async () => {
-    expect(await transport.send(MESSAGE, "outbox-7")).toEqual({ kind: "sent" });
+    expect(await transport.send(MESSAGE, "outbox-7")).toEqual({ kind: "sent", answer: "the id 1" });
     expect(seen).toHaveLength(1);
     expect(seen[0]).toMatchObject({
       method: "POST",

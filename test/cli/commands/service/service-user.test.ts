@@ -37,6 +37,8 @@ describe("belongsToService", () => {
       ["completion", "bash"],
       ["backup", "x"],
       ["lock", "a"],
+      // The mail log is the service's.
+      ["mail", "test", "a@example.org"],
       ["otp", "a"],
       ["host", "list"],
       ["host", "lock", "sessions"],
