@@ -4,7 +4,7 @@ import type { Message } from "@optique/core/message";
 import { message, text } from "@optique/core/message";
 import { map, multiple, optional, withDefault } from "@optique/core/modifiers";
 import { argument, option } from "@optique/core/primitives";
-import { integer, string, type ValueParser } from "@optique/core/valueparser";
+import { choice, integer, string, type ValueParser } from "@optique/core/valueparser";
 import { publicMessage, UamError } from "../../shared/errors.ts";
 import { MAX_PAGE_SIZE } from "../../shared/product/page.ts";
 import { systemClock } from "../../shared/time/clock.ts";
@@ -42,6 +42,14 @@ export function pageOptions() {
       DEFAULT_PAGE_SIZE,
     ),
   };
+}
+
+/** One of the values, in any case. */
+export function oneOf<const T extends string>(
+  values: readonly T[],
+  metavar: Uppercase<string>,
+): ValueParser<"sync", T> {
+  return choice(values, { metavar: metavar as "STATUS", caseInsensitive: true });
 }
 
 /** An option with a text. */

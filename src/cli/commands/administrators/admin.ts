@@ -4,11 +4,11 @@ import { object, or } from "@optique/core/constructs";
 import { message } from "@optique/core/message";
 import { map, withDefault } from "@optique/core/modifiers";
 import { argument, command, option } from "@optique/core/primitives";
-import { choice, string } from "@optique/core/valueparser";
+import { string } from "@optique/core/valueparser";
 import type { Context } from "../../../domain/operation/context.ts";
 import { ADMIN_ROLES, type AdminRole } from "../../../shared/product/statuses.ts";
 import { counted } from "../../../shared/text/counted.ts";
-import { jsonFlag } from "../../terminal/arguments.ts";
+import { jsonFlag, oneOf } from "../../terminal/arguments.ts";
 import { stored } from "../../terminal/completion.ts";
 import { type CliEnvironment, type Command, EXIT, withServices } from "../../terminal/environment.ts";
 import { type Column, printJson, printTable, shortTime } from "../../terminal/output.ts";
@@ -31,7 +31,7 @@ const add = command(
         description: message`Where password reset links are mailed.`,
       }),
       role: withDefault(
-        option("--role", choice(ADMIN_ROLES, { metavar: "ROLE" }), {
+        option("--role", oneOf(ADMIN_ROLES, "ROLE"), {
           description: message`What they may do: owner, operator, reviewer or auditor; an owner by default.`,
         }),
         "owner" as const,
@@ -68,7 +68,7 @@ const role = command(
   map(
     object({
       name: known,
-      role: argument(choice(ADMIN_ROLES, { metavar: "ROLE" }), {
+      role: argument(oneOf(ADMIN_ROLES, "ROLE"), {
         description: message`owner, operator, reviewer or auditor.`,
       }),
     }),

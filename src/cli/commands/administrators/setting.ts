@@ -4,16 +4,16 @@ import { object, or } from "@optique/core/constructs";
 import { message } from "@optique/core/message";
 import { map } from "@optique/core/modifiers";
 import { argument, command } from "@optique/core/primitives";
-import { choice, string } from "@optique/core/valueparser";
+import { string } from "@optique/core/valueparser";
 import type { Context } from "../../../domain/operation/context.ts";
 import type { Setting } from "../../../domain/settings/settings.ts";
 import { SETTING_KEYS, type SettingKey } from "../../../shared/product/setting-keys.ts";
-import { jsonFlag } from "../../terminal/arguments.ts";
+import { jsonFlag, oneOf } from "../../terminal/arguments.ts";
 import { type Command, EXIT, withServices } from "../../terminal/environment.ts";
 import { type Column, printJson, printRecord, printTable, shortTime } from "../../terminal/output.ts";
 import { previewFlag, printPreview } from "../../terminal/preview.ts";
 
-const key = argument(choice(SETTING_KEYS, { metavar: "KEY" }), { description: message`The setting.` });
+const key = argument(oneOf(SETTING_KEYS, "KEY"), { description: message`The setting.` });
 
 const list = command(
   "list",

@@ -4,10 +4,10 @@ import { object, or } from "@optique/core/constructs";
 import { message, text } from "@optique/core/message";
 import { map, multiple } from "@optique/core/modifiers";
 import { argument, command, option } from "@optique/core/primitives";
-import { choice, integer, string } from "@optique/core/valueparser";
+import { integer, string } from "@optique/core/valueparser";
 import { ADMIN_ROLES, type AdminRole } from "../../../shared/product/statuses.ts";
 import { MAX_TOKEN_DAYS } from "../../../shared/product/token-limits.ts";
-import { jsonFlag, pageOptions } from "../../terminal/arguments.ts";
+import { jsonFlag, oneOf, pageOptions } from "../../terminal/arguments.ts";
 import { offering, stored } from "../../terminal/completion.ts";
 import { type Command, EXIT, withServices } from "../../terminal/environment.ts";
 import { type Column, printJson, printPage, printRecord, shortTime } from "../../terminal/output.ts";
@@ -19,7 +19,7 @@ const create = command(
       name: argument(string({ metavar: "NAME" }), {
         description: message`What the token is for; records name it as the actor.`,
       }),
-      role: option("--role", choice(ADMIN_ROLES, { metavar: "ROLE" }), {
+      role: option("--role", oneOf(ADMIN_ROLES, "ROLE"), {
         description: message`What it may do: owner, operator, reviewer or auditor; within its owner's role.`,
       }),
       days: option("--days", integer({ min: 1, max: MAX_TOKEN_DAYS, metavar: "DAYS" }), {

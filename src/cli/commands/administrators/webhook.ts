@@ -4,14 +4,14 @@ import { object, or } from "@optique/core/constructs";
 import { message } from "@optique/core/message";
 import { map, multiple, optional } from "@optique/core/modifiers";
 import { argument, command, option } from "@optique/core/primitives";
-import { choice, integer, string } from "@optique/core/valueparser";
+import { integer, string } from "@optique/core/valueparser";
 import type { SendMessage } from "../../../domain/events/message.ts";
 import type { Context } from "../../../domain/operation/context.ts";
 import { UamError } from "../../../shared/errors.ts";
 import { AUDIT_ACTIONS, type AuditAction } from "../../../shared/product/audit-actions.ts";
 import type { Page } from "../../../shared/product/page.ts";
 import { WEBHOOK_STATUSES } from "../../../shared/product/statuses.ts";
-import { jsonFlag, pageOptions, textOption } from "../../terminal/arguments.ts";
+import { jsonFlag, oneOf, pageOptions, textOption } from "../../terminal/arguments.ts";
 import { type CliEnvironment, type Command, EXIT, withServices } from "../../terminal/environment.ts";
 import { type Column, printJson, printPage, printRecord, shortTime } from "../../terminal/output.ts";
 
@@ -25,7 +25,7 @@ function idArgument() {
 
 function actionOptions(otherwise: string) {
   return multiple(
-    option("--action", choice([...AUDIT_ACTIONS, ANY], { metavar: "ACTION" }), {
+    option("--action", oneOf([...AUDIT_ACTIONS, ANY], "ACTION"), {
       description: message`Only this action, such as user.create; can be given several times. ${otherwise}`,
     }),
   );
@@ -63,7 +63,7 @@ const update = command(
       url: textOption("--url", "URL", message`Where it goes from now on.`),
       actions: actionOptions(`"${ANY}" for all.`),
       status: optional(
-        option("--status", choice(WEBHOOK_STATUSES, { metavar: "STATUS" }), {
+        option("--status", oneOf(WEBHOOK_STATUSES, "STATUS"), {
           description: message`active or disabled: switched on, it goes on where it had got to.`,
         }),
       ),

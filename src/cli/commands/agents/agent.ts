@@ -4,7 +4,8 @@ import { object, or } from "@optique/core/constructs";
 import { message } from "@optique/core/message";
 import { map, multiple, optional } from "@optique/core/modifiers";
 import { argument, command, option } from "@optique/core/primitives";
-import { choice, string } from "@optique/core/valueparser";
+import { string } from "@optique/core/valueparser";
+import { oneOf } from "../../terminal/arguments.ts";
 import type { Command } from "../../terminal/environment.ts";
 import { yesFlag } from "../users/confirmed.ts";
 import { jobsCommand } from "../users/jobs.ts";
@@ -20,7 +21,7 @@ const join = command(
         { max: 3 },
       ),
       mode: optional(
-        option("--mode", choice(["direct", "sudo", "dry-run"], { metavar: "MODE" }), {
+        option("--mode", oneOf(["direct", "sudo", "dry-run"], "MODE"), {
           description: message`direct (the default): the agent runs as root. sudo: it runs as uam, and changes the host through sudo. dry-run: it only logs what it would do.`,
         }),
       ),

@@ -4,12 +4,11 @@ import { object, or } from "@optique/core/constructs";
 import { message } from "@optique/core/message";
 import { map, optional } from "@optique/core/modifiers";
 import { command, option } from "@optique/core/primitives";
-import { choice } from "@optique/core/valueparser";
 import type { AuditFilter } from "../../../domain/audit/audit.ts";
 import type { Context } from "../../../domain/operation/context.ts";
 import { UamError } from "../../../shared/errors.ts";
 import { AUDIT_ACTIONS, RESOURCE_TYPES } from "../../../shared/product/audit-actions.ts";
-import { jsonFlag, pageOptions, periodOptions, textOption } from "../../terminal/arguments.ts";
+import { jsonFlag, oneOf, pageOptions, periodOptions, textOption } from "../../terminal/arguments.ts";
 import { stored } from "../../terminal/completion.ts";
 import { type Command, EXIT, withServices } from "../../terminal/environment.ts";
 import { type Column, printPage, shortTime } from "../../terminal/output.ts";
@@ -30,12 +29,12 @@ const list = command(
       ),
       actor: textOption("--actor", "NAME", message`Only what this actor did.`),
       action: optional(
-        option("--action", choice(AUDIT_ACTIONS, { metavar: "ACTION" }), {
+        option("--action", oneOf(AUDIT_ACTIONS, "ACTION"), {
           description: message`Only this action, such as user.create.`,
         }),
       ),
       resourceType: optional(
-        option("--resource-type", choice(RESOURCE_TYPES, { metavar: "TYPE" }), {
+        option("--resource-type", oneOf(RESOURCE_TYPES, "TYPE"), {
           description: message`Only this kind of resource.`,
         }),
       ),

@@ -4,11 +4,10 @@ import { object, or } from "@optique/core/constructs";
 import { message } from "@optique/core/message";
 import { map, optional } from "@optique/core/modifiers";
 import { command, option } from "@optique/core/primitives";
-import { choice } from "@optique/core/valueparser";
 import type { HostChanges, HostDetail } from "../../../domain/hosts/hosts.ts";
 import type { Context } from "../../../domain/operation/context.ts";
 import { HOST_STATUSES } from "../../../shared/product/statuses.ts";
-import { jsonFlag, pageOptions, textOption } from "../../terminal/arguments.ts";
+import { jsonFlag, oneOf, pageOptions, textOption } from "../../terminal/arguments.ts";
 import { type CliEnvironment, type Command, EXIT, withServices } from "../../terminal/environment.ts";
 import { type Column, printJson, printPage, printRecord, printTable, shortTime } from "../../terminal/output.ts";
 import { previewFlag, printPreview } from "../../terminal/preview.ts";
@@ -25,7 +24,7 @@ const list = command(
       search: textOption("--search", "TEXT", message`Only hosts with this text in their name.`),
       group: groupOption(message`Only hosts in this group.`),
       status: optional(
-        option("--status", choice(HOST_STATUSES, { metavar: "STATUS" }), {
+        option("--status", oneOf(HOST_STATUSES, "STATUS"), {
           description: message`Only hosts with this status.`,
         }),
       ),
@@ -77,7 +76,7 @@ const update = command(
       name: textOption("--name", "NAME", message`The new name.`),
       lease: leaseOption(),
       leaseEnds: optional(
-        option("--lease-ends", choice(["logins", "sessions"] as const, { metavar: "WHAT" }), {
+        option("--lease-ends", oneOf(["logins", "sessions"] as const, "WHAT"), {
           description: message`What ends with the lease: logins, or sessions that are open, too.`,
         }),
       ),

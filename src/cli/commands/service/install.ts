@@ -5,7 +5,6 @@ import { object } from "@optique/core/constructs";
 import { message } from "@optique/core/message";
 import { map } from "@optique/core/modifiers";
 import { command, option } from "@optique/core/primitives";
-import { choice } from "@optique/core/valueparser";
 import type { Config } from "../../../config/config.ts";
 import {
   AGENT_UNIT_FILE,
@@ -20,6 +19,7 @@ import {
   UNIT_FILE,
 } from "../../../install/settings.ts";
 import { UamError } from "../../../shared/errors.ts";
+import { oneOf } from "../../terminal/arguments.ts";
 import {
   type CliEnvironment,
   type Command,
@@ -37,7 +37,7 @@ export const installCommand = command(
   "install",
   map(
     object({
-      mode: option("--mode", choice(["direct", "sudo"], { metavar: "MODE" }), {
+      mode: option("--mode", oneOf(["direct", "sudo"], "MODE"), {
         description: message`direct: the service runs as root. sudo: it runs as uam, and changes the host through sudo.`,
       }),
       moveKeys: option("--move-keys", {

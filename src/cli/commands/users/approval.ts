@@ -4,10 +4,10 @@ import { object, or } from "@optique/core/constructs";
 import { message } from "@optique/core/message";
 import { map, optional } from "@optique/core/modifiers";
 import { argument, command, option } from "@optique/core/primitives";
-import { choice, integer, string } from "@optique/core/valueparser";
+import { integer, string } from "@optique/core/valueparser";
 import type { ApplicationFilter, Review } from "../../../domain/approvals/approvals.ts";
 import { APPROVAL_KINDS, APPROVAL_STATUSES } from "../../../shared/product/statuses.ts";
-import { daysOption, jsonFlag, pageOptions, textOption } from "../../terminal/arguments.ts";
+import { daysOption, jsonFlag, oneOf, pageOptions, textOption } from "../../terminal/arguments.ts";
 import { offering } from "../../terminal/completion.ts";
 import { type Command, EXIT, withServices } from "../../terminal/environment.ts";
 import { type Column, printJson, printPage, printRecord, shortTime } from "../../terminal/output.ts";
@@ -18,12 +18,12 @@ const list = command(
     object({
       ...pageOptions(),
       status: optional(
-        option("--status", choice(APPROVAL_STATUSES, { metavar: "STATUS" }), {
+        option("--status", oneOf(APPROVAL_STATUSES, "STATUS"), {
           description: message`Only applications with this status.`,
         }),
       ),
       kind: optional(
-        option("--kind", choice(APPROVAL_KINDS, { metavar: "KIND" }), {
+        option("--kind", oneOf(APPROVAL_KINDS, "KIND"), {
           description: message`Only applications for access, or only requests for more time (extension).`,
         }),
       ),

@@ -4,7 +4,7 @@ import { object, or } from "@optique/core/constructs";
 import { message } from "@optique/core/message";
 import { map, optional } from "@optique/core/modifiers";
 import { argument, command, option } from "@optique/core/primitives";
-import { choice, string } from "@optique/core/valueparser";
+import { string } from "@optique/core/valueparser";
 import type { Context } from "../../../domain/operation/context.ts";
 import type { UserFilter } from "../../../domain/users/list.ts";
 import { USER_STATUSES } from "../../../shared/product/statuses.ts";
@@ -15,6 +15,7 @@ import {
   daysOption,
   jsonFlag,
   networkOptions,
+  oneOf,
   pageOptions,
   reasonOption,
   textOption,
@@ -34,7 +35,7 @@ const list = command(
     object({
       ...pageOptions(),
       status: optional(
-        option("--status", choice(USER_STATUSES, { metavar: "STATUS" }), {
+        option("--status", oneOf(USER_STATUSES, "STATUS"), {
           description: message`Only users with this status.`,
         }),
       ),
@@ -45,7 +46,7 @@ const list = command(
         message`Only users with this text in username, host account, e-mail, supervisor or purpose, in any case.`,
       ),
       sort: optional(
-        option("--sort", choice(USER_SORTS, { metavar: "ORDER" }), {
+        option("--sort", oneOf(USER_SORTS, "ORDER"), {
           description: message`The order; a minus sign turns it round, as in --sort=-expire_at. The default is newest first.`,
         }),
       ),

@@ -78,6 +78,11 @@ describe("uam user list", () => {
     expect((await cli.json(["user", "list", "--supervisor", "nobody"])).total).toBe(0);
   });
 
+  test("list takes a status in any case", async () => {
+    for (const status of ["active", "Active", "ACTIVE"])
+      expect([status, (await cli.json(["user", "list", "--status", status])).total]).toEqual([status, 3]);
+  });
+
   test("list searches, and sorts either way round", async () => {
     const names = async (...options: string[]) =>
       (await cli.json(["user", "list", ...options])).items.map(({ username }: { username: string }) => username);
