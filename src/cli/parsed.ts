@@ -62,7 +62,7 @@ async function finish(outcome: Outcome, args: readonly string[], environment: Cl
 
 async function explained(wrong: string, args: readonly string[]): Promise<string> {
   const { explainUnknown } = await import("./terminal/suggestion.ts");
-  return explainUnknown("uam", commands.usage, args) ?? wrong;
+  return explainUnknown("uam", commands.usage, args[0] === "help" ? args.slice(1) : args) ?? wrong;
 }
 
 async function variableHelp(): Promise<string> {

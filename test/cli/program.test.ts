@@ -80,6 +80,7 @@ describe("runProgram()", () => {
       "user ls": 'There is no command "uam user ls". Did you mean "uam user list"?',
       "key rm 3": 'There is no command "uam key rm". Did you mean "uam key revoke"?',
       helpp: 'There is no command "uam helpp". Did you mean "uam help"?',
+      "help disable": 'There is no command "uam disable". Did you mean "uam user disable"?',
       frobnicate: 'There is no command "uam frobnicate".\n',
       "user frob\u009bnicate": 'There is no command "uam user frob?nicate".\n',
       "user list --stats disabled": 'uam user list has no option "--stats". Did you mean --status?',
