@@ -67,6 +67,14 @@ export async function extensionOf(
   return { length, expireAt, status: isExpired(user, now) ? returned : user.status };
 }
 
+/** Throws `conflict` if the user was changed since that moment, which is the user's `updatedAt` of then. */
+export function requireUnchanged(user: User, since: Date | undefined): void {
+  if (since === undefined || user.updatedAt.getTime() === since.getTime()) return;
+  throw new UamError("conflict", `${user.username} has been changed since; look at them again`, {
+    reason: "user.changed",
+  });
+}
+
 /** The number of days, 0 where none is given; throws `invalid` for one that is not whole or out of range. */
 export function parseDays(days: number | undefined): number {
   if (days === undefined) return 0;

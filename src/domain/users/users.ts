@@ -38,6 +38,7 @@ import {
   reasonDetail,
   requireDisableable,
   requireEnableable,
+  requireUnchanged,
 } from "./changeable.ts";
 import { endLoginsOf } from "./web-sessions.ts";
 
@@ -114,13 +115,21 @@ async function createOnHost(op: Grant, user: User): Promise<void> {
   await forgetIntent(op.tx, user.uid);
 }
 
+/** The options of a change to a user. */
+export interface ChangeOptions {
+  /** Why, for the audit record. */
+  readonly reason?: string | undefined;
+  /** The user's `updatedAt`, if they must not have been changed since: then it is refused with `conflict`. */
+  readonly unchangedSince?: Date | undefined;
+}
+
 /**
  * Ends the user's access at once: account shut, processes ended, authorized-keys file empty. The user is stored as disabled
  * even if the host fails; steps that fail are owed, and then this throws `internal`, saying what holds and what does not.
  */
-export function disableUser(context: Context, userId: number, why = ""): Promise<User> {
+export function disableUser(context: Context, userId: number, options: ChangeOptions = {}): Promise<User> {
   return auditedClosing(context, userEntry("user.disable", userId), async (op) => {
-    const { user, reason } = await lockUserFor(op, userId, why);
+    const { user, reason } = await lockUserFor(op, userId, options);
     await requireDisableable(context, op.tx, user);
     const closed = await disableAccess(op, user, { reason });
     op.record({ detail: { status: closed.user.status } });
@@ -132,7 +141,7 @@ export function disableUser(context: Context, userId: number, why = ""): Promise
 /** Gives a disabled user access again, with the keys as stored; the sessions with the service from before end. */
 export function enableUser(context: Context, userId: number, why = ""): Promise<User> {
   return auditedGrant(context, userEntry("user.enable", userId), async (op) => {
-    const { user } = await lockUserFor(op, userId, why);
+    const { user } = await lockUserFor(op, userId, { reason: why });
     await requireEnableable(context, user, await closingsOf(op.tx, userId));
     // No earlier session goes on, whatever the reason for disabling was.
     await endLoginsOf(op, user);
@@ -153,12 +162,12 @@ export function extendUser(
   context: Context,
   userId: number,
   days: number,
-  { reason: why = "", atMost }: { readonly reason?: string | undefined; readonly atMost?: Date | undefined } = {},
+  { atMost, ...options }: ChangeOptions & { readonly atMost?: Date | undefined } = {},
 ): Promise<User> {
   const entry = { ...userEntry("user.extend", userId), detail: { days } } as const;
   return auditedGrant(context, entry, async (op) => {
     const now = context.clock.now();
-    const { user } = await lockUserFor(op, userId, why);
+    const { user } = await lockUserFor(op, userId, options);
     const { length, expireAt, status } = await extensionOf(context, op.tx, user, {
       days,
       atMost,
@@ -187,9 +196,9 @@ export function extendUser(
  * the user stays stored as disabled, the rest is owed, and this throws `internal` with the remaining work; the record of
  * the deletion follows once it is done.
  */
-export function deleteUser(context: Context, userId: number, why = ""): Promise<void> {
+export function deleteUser(context: Context, userId: number, options: ChangeOptions = {}): Promise<void> {
   return auditedClosing(context, userEntry("user.delete", userId), async (op) => {
-    const { user, reason } = await lockUserFor(op, userId, why);
+    const { user, reason } = await lockUserFor(op, userId, options);
     const keys = await activeKeys(op.tx, userId);
     const closed = await removeAccess(op, user, { reason });
     if (closed.owed.length > 0) {
@@ -213,11 +222,16 @@ export async function getUser(context: Context, userId: number): Promise<User> {
 }
 
 /** The user under its row lock, and the parsed reason; the record has both even if the operation fails. */
-async function lockUserFor(op: Pick<Operation, "tx" | "about">, userId: number, why: string) {
+async function lockUserFor(
+  op: Pick<Operation, "tx" | "about">,
+  userId: number,
+  { reason: why = "", unchangedSince }: ChangeOptions,
+) {
   const user = await lockUser(op.tx, userId);
   op.about({ detail: { username: user.username } });
   const reason = parseReason(why);
   op.about({ detail: reasonDetail(reason) });
+  requireUnchanged(user, unchangedSince);
   return { user, reason };
 }
 

@@ -74,6 +74,8 @@ export const REASONS = {
   "user.not_active": "Only active users may do this.",
   "user.disabling": "The user is just being disabled.",
   "user.deleting": "The user is being deleted.",
+  "user.changed":
+    "The user is no longer as they were at the moment that the request names, or their end has just been moved.",
   "user.too_late": "The expiry would lie too far in the future.",
   "account.missing": "The host no longer has such an account.",
   "account.foreign": "The host has an account of that name that the service did not make.",

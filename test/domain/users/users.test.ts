@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { updateUser } from "../../../src/domain/users/update.ts";
-import { createUser } from "../../../src/domain/users/users.ts";
+import { createUser, deleteUser, disableUser, extendUser } from "../../../src/domain/users/users.ts";
 import { DAY, MINUTE } from "../../../src/shared/time/clock.ts";
 import { type Client, createTestApp, type TestApp } from "../../support/app.ts";
 import { freshKey } from "../../support/keys.ts";
@@ -239,6 +239,31 @@ describe("deleteUser()", () => {
     expect((await client.call("GET", "/auth/me")).status).toBe(401);
     expect((await app.auditRows("key.create")).length).toBeGreaterThan(0);
     expect((await admin.call("DELETE", `/users/${id}`)).status).toBe(404);
+  });
+});
+
+describe("unchangedSince", () => {
+  test("refuses to change a user who was changed since, before the host is touched, and records that", async () => {
+    const made = (await create()).body.data;
+    const before = (await admin.call("GET", `/users/${made.id}`)).body.data;
+    const context = { ...app.services, actor: { type: "cli", name: "olga", ip: "" }, requestId: "" } as const;
+    app.clock.advance(1000);
+    const after = (await admin.call("PATCH", `/users/${made.id}`, { purpose: "More" })).body.data;
+    const account = structuredClone(app.host.accounts.get(`ext_person-${count}`));
+    const stale = { unchangedSince: new Date(before.updated_at) };
+    const changes = [
+      ["user.disable", () => disableUser(context, made.id, stale)],
+      ["user.extend", () => extendUser(context, made.id, 5, stale)],
+      ["user.delete", () => deleteUser(context, made.id, stale)],
+    ] as const;
+    for (const [action, change] of changes) {
+      await expect(change()).rejects.toMatchObject({ code: "conflict", reason: "user.changed" });
+      expect(await lastAudit()).toMatchObject({ action, result: "failed", actor: "olga" });
+    }
+    expect((await admin.call("GET", `/users/${made.id}`)).body.data).toEqual(after);
+    expect(app.host.accounts.get(`ext_person-${count}`)).toEqual(account);
+    await disableUser(context, made.id, { unchangedSince: new Date(after.updated_at) });
+    expect(await lastAudit()).toMatchObject({ action: "user.disable", result: "success" });
   });
 });
 

@@ -20,7 +20,7 @@ export function runDisable({ user: reference, reason, json }: DisableInput): Com
     const { disableUser } = await import("../../../domain/users/users.ts");
     const { hostsRecord, userRecord } = await import("../../../server/records.ts");
     const { user, known } = await withServices(environment, "change", async (context) => {
-      const disabled = await disableUser(context, (await requireUserReferred(context, reference)).id, reason);
+      const disabled = await disableUser(context, (await requireUserReferred(context, reference)).id, { reason });
       return { user: disabled, known: await awaitHostsOf(context, disabled.id) };
     });
     const record = userRecord(user, systemClock.now());
@@ -50,7 +50,7 @@ export function runDelete({ reason, json, ...given }: DeleteInput): Command {
       async (context, user) => {
         const { deleteUser } = await import("../../../domain/users/users.ts");
         const { hostsRecord } = await import("../../../server/records.ts");
-        await deleteUser(context, user.id, reason);
+        await deleteUser(context, user.id, { reason });
         const known = await awaitHostsOf(context, user.id);
         if (json) printJson(environment, { status: "deleted", ...hostsRecord(known) });
         else environment.err(`Deleted ${what(user)}.\n`);

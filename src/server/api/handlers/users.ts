@@ -37,7 +37,7 @@ export const userHandlers: Handlers<typeof users> = {
 
   "POST /users/:id/disable": async ({ context, params, query, body: { reason } }) => {
     if (isPreview(query)) return userPreviewRecord(await previewDisable(context, params.id, reason));
-    await disableUser(context, params.id, reason);
+    await disableUser(context, params.id, { reason });
     return { status: "disabled", ...hostsRecord(await awaitHosts(context, params.id)) };
   },
 
@@ -54,7 +54,7 @@ export const userHandlers: Handlers<typeof users> = {
 
   "DELETE /users/:id": async ({ context, params, query }) => {
     if (isPreview(query)) return userPreviewRecord(await previewDelete(context, params.id, query.reason));
-    await deleteUser(context, params.id, query.reason);
+    await deleteUser(context, params.id, { reason: query.reason });
     return { status: "deleted", ...hostsRecord(await awaitHosts(context, params.id)) };
   },
 };
