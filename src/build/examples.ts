@@ -11,6 +11,10 @@ export const EXAMPLES: readonly Example[] = [
   { does: "Who has access", command: "uam user list --status active" },
   { does: "A login code, for a user whose mail does not arrive", command: "uam otp alice" },
   { does: "Two more weeks", command: "uam user extend alice --days 14" },
+  {
+    does: "Two more weeks for everybody whom a search finds",
+    command: "uam user extend --search alice --days 14 --yes",
+  },
   { does: "End access, and give it again", command: "uam user disable alice && uam user enable alice" },
   { does: "What was done in the last week, as JSON", command: "uam audit list --since 7d --json" },
   {

@@ -18,7 +18,7 @@ export const BLOCKS: Readonly<Record<string, readonly Run[]>> = {
     ...([{ by: "test/bench/run.test.ts" }, { by: "test/build/docs.test.ts" }] as const),
   ],
   "docs/administration.md": [
-    ...(["here", "here", "here", "here", "here", "here"] as const),
+    ...(["here", "here", "here", "here", "here", "here", "here"] as const),
     { by: "test/debian/key-place.ts" },
     ...([
       "here",

@@ -19,6 +19,11 @@ export async function findUserReferred(context: Context, reference: string): Pro
 export async function requireUserReferred(context: Context, reference: string): Promise<UserRow> {
   const user = await findUserReferred(context, reference);
   if (user !== undefined) return user;
+  throw new UamError("not_found", noSuchUser(reference));
+}
+
+/** The sentence about a reference that is nobody's. */
+export function noSuchUser(reference: string): string {
   const kinds = ID.test(reference) ? "name or id" : "name";
-  throw new UamError("not_found", `There is no user with the ${kinds} ${JSON.stringify(reference)}`);
+  return `There is no user with the ${kinds} ${JSON.stringify(reference)}`;
 }

@@ -14,19 +14,17 @@ export async function awaitHostsOf(context: Context, userId: number): Promise<Co
 
 /** Says what they have confirmed, and from when on it is true everywhere. */
 export function printHosts(environment: Pick<CliEnvironment, "err">, known: Confirmation | undefined): void {
-  if (known === undefined) return;
-  const { total, confirmed, pending, effectiveBy } = known;
-  if (confirmed === total) {
-    environment.err(`${counted(total, "further host")} confirmed it.\n`);
-    return;
-  }
+  if (known !== undefined) environment.err(`${hostsSentence(known)}\n`);
+}
+
+/** The same as a sentence. */
+export function hostsSentence({ total, confirmed, pending, effectiveBy }: Confirmation): string {
+  if (confirmed === total) return `${counted(total, "further host")} confirmed it.`;
   const names = pending.slice(0, 10).join(", ");
   const more = total - confirmed > 10 ? " and others" : "";
   const until =
     effectiveBy === null
       ? "One of them has no lease, so nothing is certain until it answers."
       : `It is true everywhere from ${formatTimestamp(effectiveBy)} on, whatever becomes of them.`;
-  environment.err(
-    `${confirmed} of ${counted(total, "further host")} confirmed it; not yet: ${names}${more}. ${until}\n`,
-  );
+  return `${confirmed} of ${counted(total, "further host")} confirmed it; not yet: ${names}${more}. ${until}`;
 }

@@ -1,27 +1,86 @@
-/** uam user disable and delete: take a user's access away, on this host and on those with agents. */
+/** uam user disable and delete: take the access of one user away, or of several, on this host and on those with agents. */
 
+import { object } from "@optique/core/constructs";
+import { message } from "@optique/core/message";
+import { map } from "@optique/core/modifiers";
+import { command } from "@optique/core/primitives";
 import { systemClock } from "../../../shared/time/clock.ts";
 import type { UserRow } from "../../../store/schema.ts";
+import { jsonFlag, reasonOption } from "../../terminal/arguments.ts";
 import { type Command, EXIT, withServices } from "../../terminal/environment.ts";
 import { requireUserReferred } from "../../terminal/find-user.ts";
 import { printJson, printRecord } from "../../terminal/output.ts";
-import { confirmed } from "./confirmed.ts";
+import { previewFlag, previewUser } from "../../terminal/preview.ts";
+import { onlyName, type Selection, selectionOptions } from "../../terminal/user-selection.ts";
+import { confirmed, yesFlag } from "./confirmed.ts";
 import { awaitHostsOf, printHosts } from "./hosts-confirmed.ts";
+import { changeSeveral, previewSeveral, type SeveralChange } from "./several.ts";
 
-interface DisableInput {
+export const disableCommand = command("disable", map(options(), runDisable), {
+  brief: message`End the access of one user, or of several, at once.`,
+  description: message`For several users, by NAMEs or by a filter, it asks once, unless --yes is given, and with --json prints a line for each user. A filter without --status leaves out whoever has no access anyway. Exits with 1 if somebody was not disabled, or if nobody matches.`,
+});
+
+export const deleteCommand = command("delete", map(options(), runDelete), {
+  brief: message`Delete users, their host accounts and home directories.`,
+  description: message`Deletes one user, or several, with their keys, host accounts and home directories. The audit records stay. Asks first, unless --yes is given: for several users, by NAMEs or by a filter, their number has to be typed. With --json it prints a line for each of several. Exits with 1 if somebody was not deleted, or if nobody matches.`,
+});
+
+function options() {
+  return object({
+    ...selectionOptions(),
+    reason: reasonOption(),
+    yes: yesFlag(),
+    preview: previewFlag(),
+    json: jsonFlag(),
+  });
+}
+
+interface Input extends Selection {
+  readonly reason: string | undefined;
+  readonly yes: boolean;
+  readonly preview: boolean;
+  readonly json: boolean;
+}
+
+/** Loaded only where it is used: help and completion must answer at once. */
+function previews() {
+  return import("../../../domain/users/preview.ts");
+}
+
+function runDisable({ reason, yes, preview, json, ...selection }: Input): Command {
+  const user = onlyName(selection);
+  const change: SeveralChange = {
+    ...{ selection, reason, yes, json },
+    words: { verb: "disable", done: "disabled", doing: "Disabling" },
+    how: "",
+    leavesOut: (status) => status !== "active",
+    make: async (context, { id }, given) => {
+      const { disableUser } = await import("../../../domain/users/users.ts");
+      const { userRecord } = await import("../../../server/records.ts");
+      return { record: userRecord(await disableUser(context, id, given), context.clock.now()) };
+    },
+    preview: async (context, { id }) => (await previews()).previewDisable(context, id, reason),
+    closes: true,
+  };
+  if (user === undefined) return preview ? previewSeveral(change) : changeSeveral(change);
+  return preview ? previewUser({ user, json }, change.preview) : disableOne({ user, reason, json });
+}
+
+interface One {
   readonly user: string;
   readonly reason: string | undefined;
   readonly json: boolean;
 }
 
 /** Disables the user, and prints them as they then are. */
-export function runDisable({ user: reference, reason, json }: DisableInput): Command {
+function disableOne({ user: reference, reason, json }: One): Command {
   return async (environment) => {
     const { disableUser } = await import("../../../domain/users/users.ts");
     const { hostsRecord, userRecord } = await import("../../../server/records.ts");
     const { user, known } = await withServices(environment, "change", async (context) => {
-      const disabled = await disableUser(context, (await requireUserReferred(context, reference)).id, { reason });
-      return { user: disabled, known: await awaitHostsOf(context, disabled.id) };
+      const { id } = await requireUserReferred(context, reference);
+      return { user: await disableUser(context, id, { reason }), known: await awaitHostsOf(context, id) };
     });
     const record = userRecord(user, systemClock.now());
     if (json) printJson(environment, { ...record, ...hostsRecord(known) });
@@ -31,15 +90,27 @@ export function runDisable({ user: reference, reason, json }: DisableInput): Com
   };
 }
 
-interface DeleteInput {
-  readonly user: string;
-  readonly reason: string | undefined;
-  readonly yes: boolean;
-  readonly json: boolean;
+function runDelete({ reason, yes, preview, json, ...selection }: Input): Command {
+  const user = onlyName(selection);
+  const change: SeveralChange = {
+    ...{ selection, reason, yes, json },
+    words: { verb: "delete", done: "deleted", doing: "Deleting" },
+    how: ", with their host accounts and home directories",
+    isFinal: true,
+    make: async (context, { id, username }, given) => {
+      const { deleteUser } = await import("../../../domain/users/users.ts");
+      await deleteUser(context, id, given);
+      return { record: { id, username, status: "deleted" } };
+    },
+    preview: async (context, { id }) => (await previews()).previewDelete(context, id, reason),
+    closes: true,
+  };
+  if (user === undefined) return preview ? previewSeveral(change) : changeSeveral(change);
+  return preview ? previewUser({ user, json }, change.preview) : deleteOne({ user, reason, yes, json });
 }
 
 /** Deletes the user, after asking. */
-export function runDelete({ reason, json, ...given }: DeleteInput): Command {
+function deleteOne({ reason, json, ...given }: One & { readonly yes: boolean }): Command {
   const what = (user: UserRow) =>
     `${user.username} (id ${user.id}), the host account ext_${user.username} and its home directory`;
   const question = (user: UserRow) => `Delete ${what(user)}?`;

@@ -5,7 +5,6 @@ import { message } from "@optique/core/message";
 import { map, optional } from "@optique/core/modifiers";
 import { argument, command, option } from "@optique/core/primitives";
 import { string } from "@optique/core/valueparser";
-import type { Context } from "../../../domain/operation/context.ts";
 import type { UserFilter } from "../../../domain/users/list.ts";
 import { USER_STATUSES } from "../../../shared/product/statuses.ts";
 import { USER_SORTS } from "../../../shared/product/user-sorts.ts";
@@ -21,12 +20,13 @@ import {
   textOption,
   userArgument,
 } from "../../terminal/arguments.ts";
-import { type CliEnvironment, type Command, EXIT, withServices } from "../../terminal/environment.ts";
-import { requireUserReferred } from "../../terminal/find-user.ts";
-import { type Column, printJson, printPage, printRecord, shortTime } from "../../terminal/output.ts";
+import { type Command, EXIT, withServices } from "../../terminal/environment.ts";
+import { type Column, printPage, shortTime } from "../../terminal/output.ts";
 import { previewFlag, previewUser } from "../../terminal/preview.ts";
 import { confirmed, yesFlag } from "./confirmed.ts";
-import { runDelete, runDisable } from "./user-closings.ts";
+import { printUser, withUser } from "./shown-user.ts";
+import { deleteCommand, disableCommand } from "./user-closings.ts";
+import { extendCommand } from "./user-extend.ts";
 import { accessCommands } from "./user-sessions.ts";
 
 const list = command(
@@ -123,78 +123,21 @@ const update = command(
   },
 );
 
-const disable = command(
-  "disable",
-  map(
-    object({ user: userArgument(), reason: reasonOption(), preview: previewFlag(), json: jsonFlag() }),
-    ({ preview, ...input }) =>
-      preview
-        ? previewUser(input, async (context, { id }) => (await previews()).previewDisable(context, id, input.reason))
-        : runDisable(input),
-  ),
-  { brief: message`End a user's access at once.` },
-);
-
 const enable = command(
   "enable",
   map(
     object({ user: userArgument(), reason: reasonOption(), preview: previewFlag(), json: jsonFlag() }),
     ({ preview, user, reason, json }) =>
       preview
-        ? previewUser({ user, json }, async (context, { id }) => (await previews()).previewEnable(context, id, reason))
+        ? previewUser({ user, json }, async (context, { id }) =>
+            (await import("../../../domain/users/preview.ts")).previewEnable(context, id, reason),
+          )
         : withUser("change", user, json, async (context, { id }) => {
             const { enableUser } = await import("../../../domain/users/users.ts");
             return await enableUser(context, id, reason);
           }),
   ),
   { brief: message`Give a disabled user access again.` },
-);
-
-const extend = command(
-  "extend",
-  map(
-    object({
-      user: userArgument(),
-      days: daysOption("--days", message`How many days; the default is policy.default_ttl.`),
-      reason: reasonOption(),
-      preview: previewFlag(),
-      json: jsonFlag(),
-    }),
-    ({ preview, user, days = 0, reason, json }) =>
-      preview
-        ? previewUser({ user, json }, async (context, { id }) =>
-            (await previews()).previewExtend(context, id, days, reason),
-          )
-        : withUser("change", user, json, async (context, { id }) => {
-            const { extendUser } = await import("../../../domain/users/users.ts");
-            return await extendUser(context, id, days, { reason });
-          }),
-  ),
-  {
-    brief: message`Extend a user's access.`,
-    description: message`Moves the expiry to DAYS after now or after the current expiry, whichever is later.`,
-  },
-);
-
-const remove = command(
-  "delete",
-  map(
-    object({
-      user: userArgument(),
-      reason: reasonOption(),
-      yes: yesFlag(),
-      preview: previewFlag(),
-      json: jsonFlag(),
-    }),
-    ({ preview, ...input }) =>
-      preview
-        ? previewUser(input, async (context, { id }) => (await previews()).previewDelete(context, id, input.reason))
-        : runDelete(input),
-  ),
-  {
-    brief: message`Delete a user, the host account and the home directory.`,
-    description: message`Deletes a user with their keys, host account and home directory. The audit records stay. Asks first, unless --yes is given.`,
-  },
 );
 
 const rebuild = command(
@@ -215,7 +158,7 @@ const rebuild = command(
 
 export const userCommand = command(
   "user",
-  or(or(list, show, create, update, disable, enable, extend, remove, rebuild), accessCommands),
+  or(or(list, show, create, update, disableCommand, enable, extendCommand, deleteCommand, rebuild), accessCommands),
   {
     brief: message`Manage external users.`,
   },
@@ -250,34 +193,6 @@ const COLUMNS: readonly Column<UserRecord>[] = [
   { header: "SUPERVISOR", value: (user) => user.supervisor || "-", narrow: "either" },
   { header: "PURPOSE", value: (user) => user.purpose || "-", narrow: "either" },
 ];
-
-/** Loaded only where it is used: help and completion must answer at once. */
-function previews() {
-  return import("../../../domain/users/preview.ts");
-}
-
-/** Looks the user up, does the work, and prints the user as it then is. */
-function withUser(
-  purpose: "read" | "change",
-  reference: string,
-  json: boolean,
-  work: (context: Context, user: UserRow) => Promise<UserRow>,
-): Command {
-  return async (environment) => {
-    const user = await withServices(environment, purpose, async (context) =>
-      work(context, await requireUserReferred(context, reference)),
-    );
-    return await printUser(environment, user, json);
-  };
-}
-
-async function printUser(environment: CliEnvironment, user: UserRow, json: boolean): Promise<number> {
-  const { userRecord } = await import("../../../server/records.ts");
-  const record = userRecord(user, systemClock.now());
-  if (json) printJson(environment, record);
-  else printRecord(environment, record);
-  return EXIT.done;
-}
 
 interface ConfirmedInput {
   readonly user: string;

@@ -1,0 +1,32 @@
+/** Prints one user after a command looked them up or changed them. */
+
+import type { Context } from "../../../domain/operation/context.ts";
+import { systemClock } from "../../../shared/time/clock.ts";
+import type { UserRow } from "../../../store/schema.ts";
+import { type CliEnvironment, type Command, EXIT, withServices } from "../../terminal/environment.ts";
+import { requireUserReferred } from "../../terminal/find-user.ts";
+import { printJson, printRecord } from "../../terminal/output.ts";
+
+/** Looks the user up, does the work, and prints the user as it then is. */
+export function withUser(
+  purpose: "read" | "change",
+  reference: string,
+  json: boolean,
+  work: (context: Context, user: UserRow) => Promise<UserRow>,
+): Command {
+  return async (environment) => {
+    const user = await withServices(environment, purpose, async (context) =>
+      work(context, await requireUserReferred(context, reference)),
+    );
+    return await printUser(environment, user, json);
+  };
+}
+
+/** Prints the user in the shape of the API's records. */
+export async function printUser(environment: CliEnvironment, user: UserRow, json: boolean): Promise<number> {
+  const { userRecord } = await import("../../../server/records.ts");
+  const record = userRecord(user, systemClock.now());
+  if (json) printJson(environment, record);
+  else printRecord(environment, record);
+  return EXIT.done;
+}
