@@ -73,6 +73,7 @@ describeSlow("uam completion bash", () => {
   test("offers commands, subcommands, options and their values", () => {
     expect(complete("uam", "us")).toEqual(["user"]);
     expect(complete("uam", "")).toContain("healthcheck");
+    expect(complete("uam", "mail", "")).toContain("test");
     expect(complete("uam", "user", "")).toEqual(
       expect.arrayContaining(["list", "show", "create", "update", "disable", "enable", "extend", "delete"]),
     );
@@ -89,6 +90,8 @@ describeSlow("uam completion bash", () => {
     await fill();
     expect(complete("uam", "user", "show", "a")).toEqual(["alice"]);
     expect(complete("uam", "user", "extend", "--days", "3", "")).toEqual(expect.arrayContaining(["alice", "bob"]));
+    expect(complete("uam", "user", "delete", "alice", "b")).toEqual(["bob"]);
+    expect(complete("uam", "user", "disable", "--st")).toEqual(["--status"]);
     expect(complete("uam", "lock", "ext_")).toEqual(["ext_alice", "ext_bob"]);
     expect(complete("uam", "key", "revoke", "b")).toEqual(["bob"]);
     for (const user of ["bob", "ext_bob", "2"]) expect(complete("uam", "key", "revoke", user, "1")).toEqual(["1"]);
