@@ -56,13 +56,13 @@ export function changeSeveral(change: SeveralChange): Command {
     if (!yes && environment.ask === undefined)
       return refuse(environment, `${words.doing} several users needs --yes if there is no terminal to ask at.`);
     return await withServices(environment, "change", async (context) => {
+      const signal = stopSignal(environment);
       const users = await choose(environment, context, change);
       if (users.length === 0) return EXIT.failed;
       if (!yes && !(await isConfirmed(environment, change, users))) {
         environment.err("Nothing was changed.\n");
         return EXIT.failed;
       }
-      const signal = stopSignal(environment);
       const outcomes = await makeAll(environment, context, { change, users, signal });
       const hosts = change.closes ? await awaitAllHosts(context, outcomes, signal) : new Map<number, Confirmation>();
       if (change.json) await printOutcomes(environment, context, { outcomes, hosts });

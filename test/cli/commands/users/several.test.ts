@@ -6,8 +6,12 @@ import { readConfig } from "../../../../src/config/config.ts";
 import { bunRuntime } from "../../../../src/runtime/bun.ts";
 import { openServices } from "../../../../src/server/compose.ts";
 import { silentLog } from "../../../../src/shared/log.ts";
+import { systemClock } from "../../../../src/shared/time/clock.ts";
+import { openDatabase } from "../../../../src/store/client.ts";
 import { users } from "../../../../src/store/schema.ts";
 import { createTestCli, type TestCli } from "../../../support/cli.ts";
+import { createTestClock } from "../../../support/clock.ts";
+import { grantDefault, insertHost } from "../../../support/host-rows.ts";
 
 let cli: TestCli;
 let count = 0;
@@ -304,7 +308,63 @@ describe("--json of several", () => {
   });
 });
 
+describe("further hosts", () => {
+  test("are waited for together, and named where they have not confirmed", async () => {
+    const fleet = await createTestCli({ UAM_BASE_URL: "https://uam.example.org", UAM_FLEET_WAIT: "1s" });
+    const { db, close } = openDatabase({ url: fleet.variables.UAM_DATABASE_URL ?? "" }, 1);
+    const parts = { db, clock: systemTime() };
+    for (const name of ["ann", "bob", "cem", "dan"]) {
+      const { id } = await fleet.json(["user", "create", name, "--email", "a@example.org"]);
+      await grantDefault(parts, id);
+    }
+    await insertHost(parts, "web1", { groups: ["default"] });
+    const confirmed = await fleet.run(["user", "disable", "ann", "bob", "--yes"]);
+    expect([confirmed.code, said(confirmed.stderr)]).toEqual([
+      ...[0, "Disabled 2 users.\nThe further hosts confirmed all of it.\n"],
+    ]);
+    await insertHost(parts, "web2", { groups: ["default"], appliedId: 0 });
+    const waiting = await fleet.run(["user", "delete", "ann", "bob", "--yes"]);
+    expect(waiting.code).toBe(0);
+    const lines = said(waiting.stderr).trimEnd().split("\n");
+    expect(lines[0]).toBe("Deleted 2 users.");
+    const sentence = "1 of 2 further hosts confirmed it; not yet: web2. It is true everywhere from ";
+    expect(
+      lines
+        .slice(1)
+        .map((line) => line.split(sentence)[0])
+        .sort(),
+    ).toEqual(["ann: ", "bob: "]);
+    const json = await fleet.run(["user", "disable", "cem", "dan", "--yes", "--json"]);
+    expect(linesOf(json.stdout).map((line) => JSON.parse(line))).toEqual(
+      [1, 2].map(() =>
+        expect.objectContaining({
+          ...{ outcome: "done", status: "disabled" },
+          hosts: { total: 2, confirmed: 1, pending: ["web2"], effective_by: expect.any(String) },
+        }),
+      ),
+    );
+    await close();
+    await fleet.close();
+  });
+});
+
+/** The present, as the command line has it. */
+function systemTime() {
+  const clock = createTestClock();
+  clock.advance(systemClock.now().getTime() - clock.now().getTime());
+  return clock;
+}
+
 describe("stopped in the middle", () => {
+  test("before the first change, nobody is changed", async () => {
+    const { code, stdout, stderr } = await cli.run(["user", "delete", ...names, "--yes"], {
+      untilStopped: () => Promise.resolve(),
+    });
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toBe(`Deleted 0 of 3 users.\nNot begun, because the command was stopped:\n  ${names.join(", ")}\n`);
+    expect(await statuses()).toEqual(["active", "active", "active"]);
+  });
+
   test("lets those under way finish, begins no other, and says who is which", async () => {
     const more = Array.from({ length: 12 }, (_, n) => `eve${n}-${count}`);
     for (const name of more) await create(name);
