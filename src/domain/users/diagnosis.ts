@@ -1,22 +1,20 @@
 /** "Can they log in now?": by what is stored, by what the hosts show, and by sshd's own log of refused logins. */
 
-import { and, desc, eq, inArray } from "drizzle-orm";
 import type { Account, LoginFault, RefusalLog, RefusedLogin } from "../../protocol/host.ts";
 import { publicMessage, UamError } from "../../shared/errors.ts";
-import type { AuditAction } from "../../shared/product/audit-actions.ts";
 import type { LoginObstacle } from "../../shared/product/login-obstacles.ts";
 import { replaceUnprintable, visibleEscape } from "../../shared/text/text.ts";
 import { shift } from "../../shared/time/clock.ts";
 import { formatTimestamp } from "../../shared/time/timestamp.ts";
-import type { Database, Transaction } from "../../store/client.ts";
+import type { Transaction } from "../../store/client.ts";
 import { type KeyRow, LOCAL_HOST } from "../../store/schema.ts";
-import { audit } from "../../store/schema-audit.ts";
 import { accountAt, activeKeys, refOf } from "../accounts/account.ts";
 import { type Closing, closingsOf } from "../accounts/closings.ts";
 import { isExpired, requireUser, type User } from "../accounts/find-user.ts";
 import { listPlaces, type UserHost } from "../hosts/user-hosts.ts";
 import type { Context } from "../operation/context.ts";
 import { readSetting } from "../settings/settings.ts";
+import { byWhom, type Disabling, findDisabling, whyOf } from "./disabling.ts";
 
 /** Something that keeps the user out; or, where they can log in all the same, that lets in less than is stored. */
 export interface Cause {
@@ -93,31 +91,6 @@ async function readKnown(context: Context, tx: Transaction, userId: number): Pro
   };
 }
 
-/** The record of the change by which the user was disabled. */
-type Disabling = Pick<typeof audit.$inferSelect, "action" | "actorType" | "actor">;
-
-/** After which a user may be disabled. */
-const DISABLING: readonly AuditAction[] = [
-  ...(["user.disable", "user.lock", "key.revoke", "reconcile.repair", "user.delete", "user.update"] as const),
-];
-
-/** The newest that can have disabled them: what merely repaired or revoked was recorded without saying so, and comes before. */
-async function findDisabling(db: Database | Transaction, userId: number): Promise<Disabling | undefined> {
-  const about = and(eq(audit.subjectId, userId), inArray(audit.action, [...DISABLING]));
-  const rows = await db
-    .select({ action: audit.action, actorType: audit.actorType, actor: audit.actor, detail: audit.detail })
-    .from(audit)
-    .where(about)
-    .orderBy(desc(audit.id))
-    .limit(50);
-  return rows.find(({ action, detail }) => ["user.disable", "user.lock"].includes(action) || says(detail, "disabled"));
-}
-
-function says(detail: string, status: string): boolean {
-  const { status: said } = JSON.parse(detail) as { readonly status?: unknown };
-  return said === status;
-}
-
 /** The stored facts that keep the user out everywhere. */
 function storedCauses(context: Context, { user, keys, owed, account, disabling, recyclePeriod }: Known): Cause[] {
   const now = context.clock.now();
@@ -126,11 +99,12 @@ function storedCauses(context: Context, { user, keys, owed, account, disabling, 
   const add = (reason: LoginObstacle, text: string, remedy: string) => causes.push({ reason, text, remedy });
   if (owed.some(({ kind }) => kind === "remove"))
     add("deleting", `${username} is being deleted`, "create the user again once that is done");
+  const why = printable(whyOf(disabling));
   if (disabledAt !== null)
     add(
       "disabled",
-      `${username} has been disabled since ${formatTimestamp(disabledAt)}${byWhom(disabling)}`,
-      `uam user enable ${username}, if the reason no longer holds: it is in what was recorded about them`,
+      `${username} has been disabled since ${formatTimestamp(disabledAt)}${byWhom(disabling)}${why === "" ? "" : `: ${why}`}`,
+      `uam user enable ${username}, if the reason no longer holds${why === "" ? ": it is in what was recorded about them" : ""}`,
     );
   if (isExpired(user, now)) {
     const isOver = shift(expireAt, recyclePeriod) <= now;
@@ -155,16 +129,6 @@ function storedCauses(context: Context, { user, keys, owed, account, disabling, 
   else if (account.open && account.keys.length === 0)
     add("no_keys", "The only keys are being revoked", "they add another one in the browser, under SSH keys");
   return causes;
-}
-
-function byWhom(disabling: Disabling | undefined): string {
-  if (disabling === undefined) return "";
-  const { action, actorType, actor } = disabling;
-  if (action === "user.lock") return ', by themselves, with "This was not me"';
-  if (actorType === "system")
-    return action === "reconcile.repair" ? ", by the service: a key kept coming back" : ", by the service";
-  const how = action === "key.revoke" ? ", as a key could not be taken out of the file" : "";
-  return `, by ${actor}${how}`;
 }
 
 interface OnHost {

@@ -74,6 +74,14 @@ describe("diagnoseUser()", () => {
     ]);
   });
 
+  test("says why they are disabled, in the words of whoever did it", async () => {
+    const { id, username } = await person();
+    await admin.call("POST", `/users/${id}/disable`, { reason: "left the \u200dproject" });
+    const [cause] = (await diagnosisOf(id)).because;
+    expect(cause?.text).toEndWith(", by admin: left the \\u200dproject");
+    expect(cause?.remedy).toBe(`uam user enable ${username}, if the reason no longer holds`);
+  });
+
   test("says that they locked their own account", async () => {
     const { id, client } = await person();
     await client.call("POST", "/me/lock");
