@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { faultsOf, leftOf, refusedField, sentOf } from "../../src/console/pages/public/application.ts";
 import { passwordFault } from "../../src/console/pages/public/new-password.ts";
 import {
+  MAX_FULL_NAME,
   MAX_PURPOSE,
   MAX_SUPERVISOR,
   parseEmail,
@@ -13,7 +14,7 @@ import {
 } from "../../src/domain/accounts/username.ts";
 import { checkPassword } from "../../src/domain/auth/administrators/passwords.ts";
 
-const GOOD = { username: "alice", email: "alice@example.org", supervisor: "", purpose: "" };
+const GOOD = { username: "alice", email: "alice@example.org", full_name: "", supervisor: "", purpose: "" };
 
 function isTaken(parse: () => void): boolean {
   try {
@@ -38,6 +39,7 @@ describe("an application", () => {
     const typed = {
       username: " Alice ",
       email: " a@b.org\n",
+      full_name: " A\tLi ",
       supervisor: " Bo  Li ",
       purpose: "One\r\ntwo\tthree\u2028four ",
     };
@@ -45,14 +47,15 @@ describe("an application", () => {
     expect(sentOf(typed)).toEqual({
       username: "alice",
       email: "a@b.org",
+      full_name: "A Li",
       supervisor: "Bo Li",
       purpose: "One two three four",
     });
   });
 
   test("names each field that is wrong", () => {
-    const wrong = { username: "", email: "", supervisor: "x".repeat(129), purpose: "\u202Eabc" };
-    expect(Object.keys(faultsOf(wrong))).toEqual(["username", "email", "supervisor", "purpose"]);
+    const wrong = { username: "", email: "", full_name: "\u200B", supervisor: "x".repeat(129), purpose: "\u202Eabc" };
+    expect(Object.keys(faultsOf(wrong))).toEqual(["username", "email", "full_name", "supervisor", "purpose"]);
     expect(faultsOf({ ...GOOD, username: "ext_alice" }).username).toContain("ext_");
     expect(faultsOf({ ...GOOD, purpose: "\u2800\u200B" }).purpose).toBeDefined();
     expect(faultsOf({ ...GOOD, purpose: "\uD800" }).purpose).toBeDefined();
@@ -66,10 +69,11 @@ describe("an application", () => {
   });
 
   test("shows at its field what the service finds wrong all the same", () => {
-    const refused = { username: "A", email: "x", supervisor: "\u202E", purpose: "\u202E" };
+    const refused = { username: "A", email: "x", full_name: "\u202E", supervisor: "\u202E", purpose: "\u202E" };
     const parsers = {
       username: () => parseUsername(refused.username),
       email: () => parseEmail(refused.email),
+      full_name: () => parseText("full name", refused.full_name, MAX_FULL_NAME),
       supervisor: () => parseText("supervisor", refused.supervisor, MAX_SUPERVISOR),
       purpose: () => parseText("purpose", refused.purpose, MAX_PURPOSE),
     };
@@ -87,14 +91,18 @@ describe("an application", () => {
     );
     const text = fc.array(unit, { maxLength: 40 }).map((parts) => parts.join(""));
     fc.assert(
-      fc.property(fc.record({ username: text, email: text, supervisor: text, purpose: text }), (typed) => {
-        const faults = faultsOf(typed);
-        const sent = sentOf(typed);
-        expect(faults.username === undefined).toBe(isTaken(() => parseUsername(sent.username)));
-        expect(faults.email === undefined).toBe(isTaken(() => parseEmail(sent.email)));
-        expect(faults.supervisor === undefined).toBe(isTaken(() => parseText("", sent.supervisor, MAX_SUPERVISOR)));
-        expect(faults.purpose === undefined).toBe(isTaken(() => parseText("", sent.purpose, MAX_PURPOSE)));
-      }),
+      fc.property(
+        fc.record({ username: text, email: text, full_name: text, supervisor: text, purpose: text }),
+        (typed) => {
+          const faults = faultsOf(typed);
+          const sent = sentOf(typed);
+          expect(faults.username === undefined).toBe(isTaken(() => parseUsername(sent.username)));
+          expect(faults.email === undefined).toBe(isTaken(() => parseEmail(sent.email)));
+          expect(faults.full_name === undefined).toBe(isTaken(() => parseText("", sent.full_name, MAX_FULL_NAME)));
+          expect(faults.supervisor === undefined).toBe(isTaken(() => parseText("", sent.supervisor, MAX_SUPERVISOR)));
+          expect(faults.purpose === undefined).toBe(isTaken(() => parseText("", sent.purpose, MAX_PURPOSE)));
+        },
+      ),
       { numRuns: 1000 },
     );
   });

@@ -29,6 +29,11 @@ const en = {
     discard: "Discard it",
     goOn: "Keep typing",
   },
+  typed: {
+    tooLong: (most: number) => `At most ${number(most)} characters.`,
+    direction: "It holds characters that change the direction of writing. Leave them out.",
+    unreadable: "It holds characters that cannot be shown. Type it again.",
+  },
   logIn: "Log in",
   logOut: "Log out",
   loggingOut: "Logging out …",

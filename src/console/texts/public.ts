@@ -1,6 +1,6 @@
 /** Texts of the pages that need no session. */
 
-import { count, inLanguage, number } from "./language.ts";
+import { count, inLanguage } from "./language.ts";
 
 const en = {
   about: (brand: string) =>
@@ -226,15 +226,13 @@ const en = {
     emailHint: "Codes to log in are sent here.",
     emailMissing: "Type your e-mail address.",
     emailStrange: "This is not one e-mail address such as name@example.org.",
+    fullName: "Your name",
     supervisor: "Supervisor",
     supervisorHint: "Who is responsible for you there: a name or an e-mail address.",
     purpose: "Purpose",
     purposeHint: "What you need access for. Line breaks become spaces.",
     left: (left: number) => `${count(left, "character", "characters")} left.`,
     over: (over: number) => `${count(over, "character", "characters")} too many.`,
-    tooLong: (most: number) => `At most ${number(most)} characters.`,
-    direction: "It holds characters that change the direction of writing. Leave them out.",
-    unreadable: "It holds characters that cannot be shown. Type it again.",
     submit: "Send the application",
     submitting: "Sending the application …",
     sentTitle: "Your application has arrived",

@@ -1,13 +1,15 @@
 /** An application as it is typed: what is sent of it, and what is wrong with it by the rules of the service. */
 
 import { ACCOUNT_PREFIX, USERNAME } from "../../../shared/text/account-name.ts";
-import { isEmail, MAX_PURPOSE, MAX_SUPERVISOR } from "../../../shared/text/person.ts";
-import { blankControlCharacters, changesDirection, lengthOf, parseText } from "../../../shared/text/text.ts";
+import { isEmail, MAX_FULL_NAME, MAX_PURPOSE, MAX_SUPERVISOR } from "../../../shared/text/person.ts";
+import { lengthOf } from "../../../shared/text/text.ts";
 import { publicTexts } from "../../texts/public.ts";
+import { oneLine, textFault } from "../../typed-text.ts";
 
 export interface Typed {
   readonly username: string;
   readonly email: string;
+  readonly full_name: string;
   readonly supervisor: string;
   readonly purpose: string;
 }
@@ -15,10 +17,11 @@ export interface Typed {
 export type Faults = Partial<Record<keyof Typed, string>>;
 
 /** The application as it is sent: keyboards begin words with a capital, and pasted texts have line breaks. */
-export function sentOf({ username, email, supervisor, purpose }: Typed): Typed {
+export function sentOf({ username, email, full_name, supervisor, purpose }: Typed): Typed {
   return {
     username: username.trim().toLowerCase(),
     email: email.trim(),
+    full_name: oneLine(full_name),
     supervisor: oneLine(supervisor),
     purpose: oneLine(purpose),
   };
@@ -26,10 +29,11 @@ export function sentOf({ username, email, supervisor, purpose }: Typed): Typed {
 
 /** The faults, as a sentence for each field; empty if the service would take it. */
 export function faultsOf(typed: Typed): Faults {
-  const { username, email, supervisor, purpose } = sentOf(typed);
+  const { username, email, full_name, supervisor, purpose } = sentOf(typed);
   const faults = {
     username: usernameFault(username),
     email: emailFault(email),
+    full_name: textFault(full_name, MAX_FULL_NAME),
     supervisor: textFault(supervisor, MAX_SUPERVISOR),
     purpose: textFault(purpose, MAX_PURPOSE),
   };
@@ -38,18 +42,17 @@ export function faultsOf(typed: Typed): Faults {
 
 /** The field that a refusal of the service is about, with what it says; undefined if it names none. */
 export function refusedField(sentence: string): Faults | undefined {
-  const named = /^The (username|e-mail|supervisor|purpose)\b/.exec(sentence)?.[1];
+  const named = /^The (username|e-mail|full name|supervisor|purpose)\b/.exec(sentence)?.[1];
   if (named === undefined) return undefined;
-  return { [named === "e-mail" ? "email" : named]: `${sentence}.` };
+  return { [FIELDS[named] ?? named]: `${sentence}.` };
 }
+
+/** The fields that the service calls something else. */
+const FIELDS: Readonly<Record<string, keyof Typed>> = { "e-mail": "email", "full name": "full_name" };
 
 /** How many more characters the purpose may have; negative if it has too many. */
 export function leftOf(purpose: string): number {
   return MAX_PURPOSE - lengthOf(oneLine(purpose));
-}
-
-function oneLine(text: string): string {
-  return blankControlCharacters(text).replace(/ {2,}/g, " ").trim().normalize("NFC");
 }
 
 function usernameFault(username: string): string | undefined {
@@ -63,16 +66,4 @@ function emailFault(email: string): string | undefined {
   const { apply } = publicTexts;
   if (email === "") return apply.emailMissing;
   return isEmail(email) ? undefined : apply.emailStrange;
-}
-
-function textFault(text: string, most: number): string | undefined {
-  const { apply } = publicTexts;
-  if (lengthOf(text) > most) return apply.tooLong(most);
-  if (changesDirection(text)) return apply.direction;
-  try {
-    parseText("text", text, most);
-    return undefined;
-  } catch {
-    return apply.unreadable;
-  }
 }

@@ -15,7 +15,7 @@ import { Beside } from "./beside.tsx";
 import { Outcome } from "./outcome.tsx";
 import { Refusal, reasonOf } from "./refusal.tsx";
 
-const EMPTY: Typed = { username: "", email: "", supervisor: "", purpose: "" };
+const EMPTY: Typed = { username: "", email: "", full_name: "", supervisor: "", purpose: "" };
 
 export function Apply() {
   const [sent, setSent] = useState<Typed>();
@@ -85,6 +85,7 @@ function ApplicationForm({ onSent }: { readonly onSent: (application: Typed) => 
         autocapitalize="none"
         required
       />
+      <Input {...field("full_name")} label={apply.fullName} autocomplete="name" />
       <Input {...field("supervisor")} label={apply.supervisor} hint={apply.supervisorHint} autocomplete="off" />
       <Area
         {...field("purpose")}

@@ -42,6 +42,7 @@ const en = {
       `${count(total, "application", "applications")} on this page ask for the name ${name}. Only one of them can get it.`,
     purpose: "Purpose",
     why: "Reason",
+    fullName: "Name",
     supervisor: "Supervisor",
     email: "E-mail",
     account: "Host account",

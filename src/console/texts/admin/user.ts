@@ -15,6 +15,14 @@ const effects = {
 
 export const effectTexts = inLanguage({ en: effects });
 
+/** Why something is done to a user, in the dialogs that do it. */
+const reason = {
+  label: "Reason",
+  hint: "For the audit log. Administrators see it, the user does not.",
+};
+
+export const reasonTexts = inLanguage({ en: reason });
+
 const en = {
   title: "User",
   gone: {
@@ -40,8 +48,10 @@ const en = {
     removedUnknown: "When the recycle period after the expiry is over; owners see it under Settings.",
     account: "Host account",
     email: "E-mail",
+    fullName: "Name",
     supervisor: "Supervisor",
     purpose: "Purpose",
+    note: "Note for colleagues",
     nothing: "not given",
     created: "Created",
     updated: "Last changed",
@@ -87,8 +97,11 @@ const en = {
     email: "E-mail",
     emailHint: "Codes for logging in are mailed there.",
     emailWrong: "Give one address, such as name@example.org.",
+    fullName: "Name",
     supervisor: "Supervisor",
     purpose: "Purpose",
+    note: "Note",
+    noteHint: "For colleagues: the user cannot read it.",
     submit: "Save",
     busy: "Saving …",
     done: (name: string) => `${name} was changed.`,

@@ -92,6 +92,7 @@ const en = {
     withoutPrefix: (prefix: string) => `Leave out ${prefix}: the service puts it in front.`,
     email: "E-mail",
     emailWrong: "Give one address, such as name@example.org.",
+    fullName: "Name",
     supervisor: "Supervisor",
     purpose: "Purpose",
     days: "Days of access",

@@ -59,8 +59,8 @@ export function ApplicationCard({ application, isCurrent, onCurrent, sameName, o
 }
 
 function Facts({ application }: { readonly application: Application }) {
-  const { kind, user_id, username, email, supervisor, purpose, status, reason, reviewed_by, reviewed_at, created_at } =
-    application;
+  const { kind, user_id, username, email, full_name, supervisor, purpose } = application;
+  const { status, reason, reviewed_by, reviewed_at, created_at } = application;
   const { card } = applicationTexts;
   const seesUsers = maySee(useRole(), "users");
   return (
@@ -69,6 +69,14 @@ function Facts({ application }: { readonly application: Application }) {
       <dd>
         <Time at={created_at} both />
       </dd>
+      {full_name === "" ? null : (
+        <>
+          <dt>{card.fullName}</dt>
+          <dd>
+            <Typed text={full_name} />
+          </dd>
+        </>
+      )}
       <dt>{kind === "extension" ? card.why : card.purpose}</dt>
       <dd>{purpose === "" ? <span class="quiet">{card.nothing}</span> : <Typed text={purpose} />}</dd>
       <dt>{card.supervisor}</dt>

@@ -8,6 +8,7 @@ import { type AnswerOf, ApiFailure, api } from "../../../api.ts";
 import { maySee } from "../../../roles.ts";
 import { forgetAnswers } from "../../../signed-in.tsx";
 import { applicationTexts } from "../../../texts/admin/applications.ts";
+import { withoutBreaks } from "../../../typed-text.ts";
 import { type Action, useAction } from "../../../ui/action.ts";
 import { day, now } from "../../../ui/clock.ts";
 import { Area, Input } from "../../../ui/field.tsx";
@@ -153,7 +154,7 @@ export function RejectDialog({ application, onClose, onDone }: DecideProps) {
         error={error}
         value={reason}
         // A line break has no place in a reason: the service refuses it.
-        onValue={(value) => setReason(value.replace(/\s*\n\s*/g, " "))}
+        onValue={(value) => setReason(withoutBreaks(value))}
         required
         onKeyDown={(event) => {
           if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;

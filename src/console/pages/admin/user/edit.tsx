@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import { isEmail } from "../../../../shared/text/person.ts";
 import { api } from "../../../api.ts";
 import { userTexts } from "../../../texts/admin/user.ts";
+import { withoutBreaks } from "../../../typed-text.ts";
 import { Area, Input } from "../../../ui/field.tsx";
 import { FormDialog } from "../../../ui/form-dialog.tsx";
 import type { DialogProps } from "../../../ui/use-dialog.ts";
@@ -17,15 +18,19 @@ interface EditDialogProps extends DialogProps {
 export function EditDialog({ user, onClose, onDone }: EditDialogProps) {
   const { edit } = userTexts;
   const [email, setEmail] = useState(user.email);
+  const [fullName, setFullName] = useState(user.full_name);
   const [supervisor, setSupervisor] = useState(user.supervisor);
   const [purpose, setPurpose] = useState(user.purpose);
+  const [note, setNote] = useState(user.note);
   const [error, setError] = useState<string>();
   // The one that was shown when it was opened: what somebody else changed meanwhile, and is not changed here, stays.
   const [before] = useState(user);
   const changes = {
     ...(email.trim() === before.email ? {} : { email: email.trim() }),
+    ...(fullName === before.full_name ? {} : { full_name: fullName }),
     ...(supervisor === before.supervisor ? {} : { supervisor }),
     ...(purpose === before.purpose ? {} : { purpose }),
+    ...(note === before.note ? {} : { note }),
   };
   const work = useChangeAction(async () => {
     const isWrong = !isEmail(email.trim());
@@ -47,8 +52,16 @@ export function EditDialog({ user, onClose, onDone }: EditDialogProps) {
         autocomplete="off"
         required
       />
+      <Input label={edit.fullName} value={fullName} onValue={setFullName} autocomplete="off" />
       <Input label={edit.supervisor} value={supervisor} onValue={setSupervisor} autocomplete="off" />
-      <Area label={edit.purpose} value={purpose} onValue={(value) => setPurpose(value.replace(/\s*\n\s*/g, " "))} />
+      <Area label={edit.purpose} value={purpose} onValue={(value) => setPurpose(withoutBreaks(value))} rows={2} />
+      <Area
+        label={edit.note}
+        hint={edit.noteHint}
+        value={note}
+        onValue={(value) => setNote(withoutBreaks(value))}
+        rows={2}
+      />
     </FormDialog>
   );
 }

@@ -49,10 +49,26 @@ export function Facts({ user }: { readonly user: UserRecord }) {
       <dd>
         <bdi>{user.email}</bdi>
       </dd>
+      <dt>{facts.fullName}</dt>
+      <dd>
+        <Text text={user.full_name} />
+      </dd>
       <dt>{facts.supervisor}</dt>
-      <dd>{user.supervisor === "" ? <span class="quiet">{facts.nothing}</span> : <Typed text={user.supervisor} />}</dd>
+      <dd>
+        <Text text={user.supervisor} />
+      </dd>
       <dt>{facts.purpose}</dt>
-      <dd>{user.purpose === "" ? <span class="quiet">{facts.nothing}</span> : <Typed text={user.purpose} />}</dd>
+      <dd>
+        <Text text={user.purpose} />
+      </dd>
+      {user.note === "" ? null : (
+        <>
+          <dt>{facts.note}</dt>
+          <dd>
+            <Typed text={user.note} />
+          </dd>
+        </>
+      )}
       <dt>{facts.created}</dt>
       <dd>
         <Time at={user.created_at} both />
@@ -63,6 +79,10 @@ export function Facts({ user }: { readonly user: UserRecord }) {
       </dd>
     </dl>
   );
+}
+
+function Text({ text }: { readonly text: string }) {
+  return text === "" ? <span class="quiet">{userTexts.facts.nothing}</span> : <Typed text={text} />;
 }
 
 /** As sshd's log has it of the keys that are active now. */

@@ -9,6 +9,7 @@ import { DAY } from "../../../../shared/time/clock.ts";
 import { api } from "../../../api.ts";
 import { forgetAnswers } from "../../../signed-in.tsx";
 import { userListTexts } from "../../../texts/admin/users.ts";
+import { withoutBreaks } from "../../../typed-text.ts";
 import { useAction } from "../../../ui/action.ts";
 import { day, now } from "../../../ui/clock.ts";
 import { Area, Input } from "../../../ui/field.tsx";
@@ -31,6 +32,7 @@ export function CreateDialog({ onClose, onDone }: CreateDialogProps) {
   const standard = useSetting("policy.default_ttl");
   const [username, setUsername] = useState("");
   const [email, setEmail] = useState("");
+  const [fullName, setFullName] = useState("");
   const [supervisor, setSupervisor] = useState("");
   const [purpose, setPurpose] = useState("");
   const [typedDays, setDays] = useState<string>();
@@ -47,8 +49,8 @@ export function CreateDialog({ onClose, onDone }: CreateDialogProps) {
     const [first] = Object.entries(found);
     setWrong(first === undefined ? {} : Object.fromEntries([first]));
     if (first !== undefined) return;
-    const body = { username: username.trim(), email: email.trim(), supervisor, purpose, ttl_days: days ?? 0 };
-    const user = await api("POST /users", { body });
+    const texts = { email: email.trim(), full_name: fullName, supervisor, purpose };
+    const user = await api("POST /users", { body: { username: username.trim(), ...texts, ttl_days: days ?? 0 } });
     await forgetAnswers();
     onDone(
       <p>
@@ -77,13 +79,9 @@ export function CreateDialog({ onClose, onDone }: CreateDialogProps) {
         autocomplete="off"
         required
       />
+      <Input label={create.fullName} value={fullName} onValue={setFullName} autocomplete="off" />
       <Input label={create.supervisor} value={supervisor} onValue={setSupervisor} autocomplete="off" />
-      <Area
-        label={create.purpose}
-        value={purpose}
-        onValue={(value) => setPurpose(value.replace(/\s*\n\s*/g, " "))}
-        rows={2}
-      />
+      <Area label={create.purpose} value={purpose} onValue={(value) => setPurpose(withoutBreaks(value))} rows={2} />
       <Input
         label={create.days}
         hint={create.daysHint(wholeDays(standard))}
