@@ -19,21 +19,22 @@ export async function previewChange(id: number, change: Change): Promise<UserPre
   return answer;
 }
 
-/** Makes the change. On return it holds, on further hosts as the sentence says; "" where none is concerned. */
-export async function makeChange(id: number, change: Change): Promise<string> {
-  return hostsSentence(await ask(id, change, {}));
+/** Makes the change, with the reason if there is one. On return it holds, on further hosts as the sentence says; "" where none is concerned. */
+export async function makeChange(id: number, change: Change, reason: string): Promise<string> {
+  return hostsSentence(await ask(id, change, {}, reason));
 }
 
-function ask(id: number, change: Change, query: { readonly preview?: "true" }) {
+function ask(id: number, change: Change, query: { readonly preview?: "true" }, reason = "") {
   const about = { params: { id }, query };
+  const why = reason === "" ? {} : { reason };
   switch (change.kind) {
     case "disable":
-      return api("POST /users/:id/disable", about);
+      return api("POST /users/:id/disable", { ...about, body: why });
     case "enable":
-      return api("POST /users/:id/enable", about);
+      return api("POST /users/:id/enable", { ...about, body: why });
     case "extend":
-      return api("POST /users/:id/extend", { ...about, body: { days: change.days } });
+      return api("POST /users/:id/extend", { ...about, body: { days: change.days, ...why } });
     case "delete":
-      return api("DELETE /users/:id", about);
+      return api("DELETE /users/:id", { ...about, query: { ...query, ...why } });
   }
 }

@@ -11,6 +11,7 @@ import type { DialogProps } from "../../../ui/use-dialog.ts";
 import { type Change, makeChange } from "../change.ts";
 import { daysOf } from "../days.ts";
 import { Effects } from "../effects.tsx";
+import { useReason } from "../reason.tsx";
 import type { UserRecord } from "./record.ts";
 import { useChangeAction, usePreview } from "./use-change.ts";
 
@@ -32,10 +33,12 @@ export function ChangeDialog({ user, kind, onClose, onDone }: ChangeDialogProps)
   const wanted: Change | undefined =
     kind !== "extend" ? { kind } : settled === undefined ? undefined : { kind, days: settled };
   const preview = usePreview(user.id, wanted);
+  const reason = useReason();
   const work = useChangeAction(async () => {
     const expected = preview.data;
-    if (wanted === undefined || expected === undefined) return;
-    const hosts = await makeChange(user.id, wanted);
+    const why = reason.read();
+    if (wanted === undefined || expected === undefined || why === undefined) return;
+    const hosts = await makeChange(user.id, wanted, why);
     const done = texts.done(user.username, expected.expire_at === null ? "" : moment(expected.expire_at));
     onDone(`${done} ${hosts}`.trimEnd());
   });
@@ -59,6 +62,7 @@ export function ChangeDialog({ user, kind, onClose, onDone }: ChangeDialogProps)
           autocomplete="off"
         />
       ) : null}
+      {reason.field}
       {days === undefined ? null : <Preview preview={preview} isDated={kind !== "disable"} />}
     </FormDialog>
   );

@@ -6,6 +6,7 @@ import { Input } from "../../../ui/field.tsx";
 import { FormDialog } from "../../../ui/form-dialog.tsx";
 import type { DialogProps } from "../../../ui/use-dialog.ts";
 import { makeChange } from "../change.ts";
+import { useReason } from "../reason.tsx";
 import { Preview } from "./change-dialog.tsx";
 import type { UserRecord } from "./record.ts";
 import { useChangeAction, usePreview } from "./use-change.ts";
@@ -21,11 +22,13 @@ export function DeleteDialog({ user, onClose, onDone }: DeleteDialogProps) {
   const preview = usePreview(user.id, DELETE);
   const [typed, setTyped] = useState("");
   const [error, setError] = useState<string>();
+  const reason = useReason();
   const work = useChangeAction(async () => {
     const isRight = typed.trim() === user.username;
     setError(isRight ? undefined : remove.wrong(user.username));
-    if (!isRight) return;
-    const hosts = await makeChange(user.id, DELETE);
+    const why = reason.read();
+    if (!isRight || why === undefined) return;
+    const hosts = await makeChange(user.id, DELETE, why);
     onDone(`${remove.done(user.username)} ${hosts}`.trimEnd());
   });
   return (
@@ -38,6 +41,7 @@ export function DeleteDialog({ user, onClose, onDone }: DeleteDialogProps) {
       isDanger
     >
       <Preview preview={preview} />
+      {reason.field}
       <Input
         label={remove.type(user.username)}
         error={error}

@@ -14,6 +14,7 @@ import { Input } from "../../../ui/field.tsx";
 import { Form } from "../../../ui/form.tsx";
 import { type Change, makeChange, previewChange, type UserPreview } from "../change.ts";
 import { daysOf } from "../days.ts";
+import { useReason } from "../reason.tsx";
 import type { UserRecord } from "../user/record.ts";
 import type { BulkKind } from "./bulk.ts";
 import { Expected, Failed } from "./bulk-parts.tsx";
@@ -38,6 +39,7 @@ export function BulkDialog({ kind, users, onClose }: BulkDialogProps) {
   const texts = bulk[kind === "extend" ? "extending" : "disabling"];
   const [phase, setPhase] = useState<Phase>(kind === "extend" ? { name: "days" } : { name: "checking", reached: 0 });
   const [days, setDays] = useState("");
+  const reason = useReason();
   const stopped = useRef(false);
   const change: Change = kind === "extend" ? { kind, days: daysOf(days) ?? 0 } : { kind };
 
@@ -51,9 +53,11 @@ export function BulkDialog({ kind, users, onClose }: BulkDialogProps) {
   }
 
   async function run(chosen: readonly UserRecord[]) {
+    const why = reason.read();
+    if (why === undefined) return;
     const total = chosen.length;
     setPhase({ name: "running", total, outcomes: [] });
-    const outcomes = await oneByOne(chosen, ({ id }) => makeChange(id, change), {
+    const outcomes = await oneByOne(chosen, ({ id }) => makeChange(id, change, why), {
       onProgress: (outcomes) => setPhase({ name: "running", total, outcomes }),
       isStopped: () => stopped.current,
     });
@@ -91,6 +95,7 @@ export function BulkDialog({ kind, users, onClose }: BulkDialogProps) {
           kind={kind}
           days={change.kind === "extend" ? change.days : 0}
           previews={phase.previews}
+          reason={reason.field}
           onBack={kind === "extend" ? () => setPhase({ name: "days" }) : undefined}
           onConfirm={() => void run(doneOf(phase.previews).map(({ item }) => item))}
           onClose={close}

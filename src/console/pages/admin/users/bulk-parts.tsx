@@ -1,5 +1,6 @@
 /** The effects of a change to several users, and the users for whom it cannot be made. */
 
+import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { userPage } from "../../../../shared/product/pages.ts";
 import { userListTexts } from "../../../texts/admin/users.ts";
@@ -18,6 +19,8 @@ interface ExpectedProps {
   /** By how much they would be extended; 0 means the default. */
   readonly days: number;
   readonly previews: readonly Outcome<UserRecord, UserPreview>[];
+  /** Where it is said why. */
+  readonly reason: ComponentChildren;
   /** Back to what can be chosen; undefined where there is nothing. */
   readonly onBack: (() => void) | undefined;
   readonly onConfirm: () => void;
@@ -25,7 +28,7 @@ interface ExpectedProps {
 }
 
 /** The sum, each user's effects behind it, and the one confirmation. */
-export function Expected({ kind, days, previews, onBack, onConfirm, onClose }: ExpectedProps) {
+export function Expected({ kind, days, previews, reason, onBack, onConfirm, onClose }: ExpectedProps) {
   const { bulk } = userListTexts;
   const texts = bulk[kind === "extend" ? "extending" : "disabling"];
   const place = useRef<HTMLDivElement>(null);
@@ -57,6 +60,7 @@ export function Expected({ kind, days, previews, onBack, onConfirm, onClose }: E
         )}
       </div>
       <Failed title={bulk.refused(refused.length)} failed={refused} />
+      {possible.length === 0 ? null : reason}
       <div class="actions">
         {possible.length === 0 ? null : (
           <Button kind={kind === "disable" ? "danger" : "primary"} onClick={onConfirm}>
