@@ -37,7 +37,8 @@ import givenUids from "../../drizzle/0033_given_uids.sql" with { type: "text" };
 import madeBy from "../../drizzle/0034_made_by.sql" with { type: "text" };
 import origins from "../../drizzle/0035_origins.sql" with { type: "text" };
 import wordsOnRecord from "../../drizzle/0036_words_on_record.sql" with { type: "text" };
-import failedMail from "../../drizzle/0041_failed_mail.sql" with { type: "text" };
+import seenAt from "../../drizzle/0037_seen_at.sql" with { type: "text" };
+import failedMail from "../../drizzle/0038_failed_mail.sql" with { type: "text" };
 
 export interface Migration {
   readonly name: string;
@@ -82,5 +83,6 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0034_made_by", sql: madeBy },
   { name: "0035_origins", sql: origins },
   { name: "0036_words_on_record", sql: wordsOnRecord },
-  { name: "0041_failed_mail", sql: failedMail },
+  { name: "0037_seen_at", sql: seenAt },
+  { name: "0038_failed_mail", sql: failedMail },
 ];

@@ -36,6 +36,8 @@ export const users = pgTable(
     disabledAt: time(),
     /** The last login with a code; null before the first. */
     lastLoginAt: time(),
+    /** The newer of that and the last use of any key that sshd's log proves; null before the first. An index finds silent users by it. */
+    seenAt: time(),
     /** When a mail last told the user until when the account lasts, besides reminders; null: at the creation. */
     expiryMailedAt: time(),
     createdAt: time().notNull(),
@@ -49,6 +51,7 @@ export const users = pgTable(
     index("users_expire_at").on(t.expireAt, t.id),
     // For counts, which then need not read the users' rows.
     index("users_status_expire_at").on(t.status, t.expireAt),
+    index("users_seen_at").on(t.seenAt, t.createdAt, t.id),
     // Each search looks through recent changes, so only a few may wait.
     index("users_search")
       .using("gin", sql`public.text_parts(lower((${searched(t)}) collate "C"))`)
@@ -250,10 +253,7 @@ export const userCounts = pgTable("user_counts", {
 /** Entries of `uam lock` that are recorded, for as long as their files may be there (lifecycle/locks.ts), and locks and holds that hosts with agents report. */
 export const importedLocks = pgTable("imported_locks", { id: text().primaryKey(), at: time().notNull() });
 
-/**
- * A user's possible repairs that are not recorded (lifecycle/repair-notes.ts). No foreign key: a note is committed on its own while the
- * user's row is locked.
- */
+/** A user's possible repairs that are not recorded (lifecycle/repair-notes.ts). No foreign key: the user's row is locked meanwhile. */
 export const repairs = pgTable(
   "repairs",
   { userId: bigint({ mode: "number" }).notNull(), kind: text().notNull(), notedAt: time().notNull() },
@@ -286,7 +286,7 @@ export const outbox = pgTable(
   },
   (t) => [
     check("outbox_status", sql`${t.status} in ('queued', 'sent', 'dropped', 'dead')`),
-    // In the order in which mail is sent, so that the next one is the first of the index, whatever the statistics say.
+    // In the order in which mail is sent: the next one is the first of the index, whatever the table's statistics say.
     index("outbox_due").on(t.expiresAt, t.dueAt, t.id).where(sql`${t.status} = 'queued'`),
     index("outbox_finished").on(t.finishedAt).where(sql`${t.status} <> 'queued'`),
     index("outbox_failed").on(t.finishedAt).where(sql`${t.lastError} <> '' and ${t.status} <> 'sent'`),

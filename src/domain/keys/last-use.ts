@@ -4,7 +4,7 @@ import { and, eq, isNull, lt, or, sql } from "drizzle-orm";
 import type { Login } from "../../protocol/host.ts";
 import { withoutPrefix } from "../../shared/text/account-name.ts";
 import { formatTimestamp } from "../../shared/time/timestamp.ts";
-import { LOCAL_HOST, loginLogs, sshKeys } from "../../store/schema.ts";
+import { LOCAL_HOST, loginLogs, sshKeys, users } from "../../store/schema.ts";
 import type { Services } from "../operation/context.ts";
 
 /** How many logins one query attributes. */
@@ -31,6 +31,7 @@ export async function noteKeyUse({ db, host }: Pick<Services, "db" | "host">, si
 }
 
 interface Use {
+  readonly userId: number;
   readonly keyId: number;
   readonly at: Date;
   readonly from: string;
@@ -44,25 +45,37 @@ async function usesOf(db: Services["db"], logins: readonly Login[]): Promise<rea
   const given = logins.map(({ account, fingerprint, at, from }) => ({
     ...{ username: withoutPrefix(account), fingerprint, at: formatTimestamp(at), address: from },
   }));
-  const rows = await db.execute<{ id: string; at: string; address: string }>(sql`
-    select distinct on (k.id) k.id::text as id, to_char(l.at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at, l.address
+  const rows = await db.execute<{ user: string; id: string; at: string; address: string }>(sql`
+    select distinct on (k.id) u.id::text as user, k.id::text as id, to_char(l.at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at, l.address
     from jsonb_to_recordset(${JSON.stringify(given)}::text::jsonb)
       as l(username text, fingerprint text, at timestamptz, address text)
     join users u on u.username = l.username
     cross join lateral (select id from ssh_keys where user_id = u.id and fingerprint = l.fingerprint
       and created_at <= l.at order by created_at desc, id desc limit 1) k
     order by k.id, l.at desc`);
-  return rows.map(({ id, at, address }) => ({ keyId: Number(id), at: new Date(at), from: address }));
+  return rows.map(({ user, id, at, address }) => ({
+    userId: Number(user),
+    keyId: Number(id),
+    at: new Date(at),
+    from: address,
+  }));
 }
 
 /**
- * One row in each transaction, so that there is no deadlock with a transaction that locks several, as a deletion does.
+ * One row in each transaction, so that there is no deadlock with a transaction that locks several, as a deletion does. The user comes last:
+ * a part that is cut short is repeated.
  */
-async function noteUse(db: Services["db"], { keyId, at, from }: Use): Promise<void> {
+async function noteUse(db: Services["db"], { userId, keyId, at, from }: Use): Promise<void> {
   await db
     .update(sshKeys)
     .set({ lastUsedAt: at, lastUsedFrom: from })
     .where(and(eq(sshKeys.id, keyId), or(isNull(sshKeys.lastUsedAt), lt(sshKeys.lastUsedAt, at))))
     .prepare("note_key_use")
+    .execute();
+  await db
+    .update(users)
+    .set({ seenAt: at })
+    .where(and(eq(users.id, userId), or(isNull(users.seenAt), lt(users.seenAt, at))))
+    .prepare("note_user_seen")
     .execute();
 }

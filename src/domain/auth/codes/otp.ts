@@ -263,9 +263,10 @@ async function useCode(op: Operation, username: string, codeHash: string): Promi
 /** A login does not wait for another operation on the user, which may be busy on the host; its time is then not noted. */
 async function noteLogin({ tx, context }: Operation, userId: number): Promise<void> {
   const free = tx.select({ id: users.id }).from(users).where(eq(users.id, userId)).for("update", { skipLocked: true });
+  const now = context.clock.now();
   await tx
     .update(users)
-    .set({ lastLoginAt: context.clock.now() })
+    .set({ lastLoginAt: now, seenAt: sql`greatest(${users.seenAt}, ${now.toISOString()}::timestamptz)` })
     .where(eq(users.id, sql`(${free})`))
     .prepare("note_login")
     .execute();
