@@ -4,7 +4,7 @@ import { CLOSING_KINDS } from "../shared/product/statuses.ts";
 import { count, described, id, PageQuery, timestamp } from "./fields.ts";
 import { HostProblemRecord } from "./hosts.ts";
 import { admins, type Routes, reviewers } from "./route.ts";
-import { UserRecord } from "./users.ts";
+import { UserRecord } from "./users/lists.ts";
 import { lag } from "./webhooks.ts";
 
 const ProblemRecord = v.pipe(

@@ -5,7 +5,7 @@ import { APPROVAL_STATUSES, USER_STATUSES } from "../shared/product/statuses.ts"
 import { described, expiry, id, networks, person, timestamp } from "./fields.ts";
 import { hosts } from "./hosts-confirmation.ts";
 import { COOKIE_SET, externalUsers, type Routes } from "./route.ts";
-import { USER_NETWORKS } from "./users.ts";
+import { USER_NETWORKS } from "./users/lists.ts";
 
 export const OwnRecord = v.pipe(
   v.object({

@@ -1,10 +1,8 @@
 /** /users: administrators manage external users. */
 
 import * as v from "valibot";
-import { MAX_SEARCH } from "../shared/product/limits.ts";
 import { LOGIN_OBSTACLE_NAMES } from "../shared/product/login-obstacles.ts";
 import { USER_STATUSES } from "../shared/product/statuses.ts";
-import { USER_SORTS } from "../shared/product/user-sorts.ts";
 import { MAX_DAYS } from "../shared/time/duration.ts";
 import {
   described,
@@ -13,16 +11,11 @@ import {
   givenReason,
   IdParams,
   id,
-  networks,
   newNetworks,
   newPerson,
-  note,
-  pageFields,
-  pageIn,
   pageOf,
   person,
   statusOf,
-  text,
   timestamp,
   ttlDays,
   wholeNumber,
@@ -30,45 +23,7 @@ import {
 import { statusOnHosts } from "./hosts-confirmation.ts";
 import { PreviewQuery, previewed, UserPreview } from "./preview.ts";
 import { operators, type Routes } from "./route.ts";
-
-export const USER_NETWORKS = "From where the account's keys may be used for SSH; empty: from anywhere";
-
-export const UserQuery = v.pipe(
-  v.object({
-    ...pageFields,
-    status: v.optional(v.picklist(USER_STATUSES)),
-    supervisor: v.optional(text("Bo Lindqvist", "Exactly this supervisor")),
-    q: v.optional(
-      text("lindqvist", "A part of username, host account, e-mail, supervisor or purpose, in any case", {
-        maxLength: MAX_SEARCH,
-      }),
-    ),
-    sort: v.optional(
-      v.pipe(v.picklist(USER_SORTS), v.description("A minus sign turns the order round; by default, newest first")),
-    ),
-  }),
-  v.transform(pageIn),
-);
-
-export const UserRecord = v.pipe(
-  v.object({
-    id,
-    username: person.username,
-    host_account: described("ext_alice", "The account on the host"),
-    email: person.email,
-    full_name: person.full_name,
-    supervisor: person.supervisor,
-    purpose: person.purpose,
-    note,
-    source_networks: networks(USER_NETWORKS),
-    status: v.picklist(USER_STATUSES),
-    expire_at: expiry,
-    disabled_at: v.nullable(timestamp),
-    created_at: timestamp,
-    updated_at: timestamp,
-  }),
-  v.title("User"),
-);
+import { ListedUser, SupervisorList, SupervisorQuery, USER_NETWORKS, UserQuery, UserRecord } from "./users/lists.ts";
 
 export const CreatedUser = v.pipe(
   v.object({
@@ -156,7 +111,7 @@ export const users = {
       "Newest first, unless `sort` says otherwise. All given filters must match. `q` is searched for literally: no character is a wildcard.",
     who: operators,
     query: UserQuery,
-    answer: pageOf(UserRecord),
+    answer: pageOf(ListedUser),
   },
   "POST /users": {
     operationId: "createUser",
@@ -172,6 +127,14 @@ export const users = {
       409: "The username is taken, or the host has an account or a home of that name",
     },
     otherwise: 400,
+  },
+  "GET /users/supervisors": {
+    operationId: "listSupervisors",
+    summary: "List the supervisors that users have",
+    description: "At most 50 of them; whoever has most users comes first.",
+    who: operators,
+    query: SupervisorQuery,
+    answer: SupervisorList,
   },
   "GET /users/:id": {
     operationId: "getUser",

@@ -3,10 +3,18 @@
 import { type GetColumnData, type SQL, sql } from "drizzle-orm";
 import type { PgColumn } from "drizzle-orm/pg-core";
 
-type Columns = Readonly<Record<string, PgColumn>>;
+/** A value that is made of the row, and what it is read as. */
+interface Computed<T> {
+  readonly sql: SQL;
+  readonly read: (value: unknown) => T;
+}
+
+type Columns = Readonly<Record<string, PgColumn | Computed<unknown>>>;
 
 /** A row as Drizzle would select these columns. */
-export type RowOf<C extends Columns> = { [Name in keyof C]: GetColumnData<C[Name]> };
+export type RowOf<C extends Columns> = {
+  [Name in keyof C]: C[Name] extends PgColumn ? GetColumnData<C[Name]> : C[Name] extends Computed<infer T> ? T : never;
+};
 
 /**
  * The rows of `from`, with any conditions after it, in that order; an empty list if there are none. PostgreSQL makes one text of
@@ -15,7 +23,7 @@ export type RowOf<C extends Columns> = { [Name in keyof C]: GetColumnData<C[Name
 export function jsonRows<C extends Columns>(columns: C, from: SQL, order: readonly SQL[]): SQL<RowOf<C>[]> {
   const named = Object.entries(columns);
   const list = sql.join(
-    named.map(([, column]) => sql`${column}`),
+    named.map(([, column]) => ("sql" in column ? column.sql : sql`${column}`)),
     sql`, `,
   );
   const rows = sql`json_agg(json_build_array(${list}) order by ${sql.join([...order], sql`, `)})`;
@@ -25,7 +33,7 @@ export function jsonRows<C extends Columns>(columns: C, from: SQL, order: readon
       for (let index = 0; index < named.length; index++) {
         const [name, column] = named[index] as (typeof named)[number];
         const value = values[index];
-        row[name] = value === null ? null : column.mapFromDriverValue(value);
+        row[name] = "sql" in column ? column.read(value) : value === null ? null : column.mapFromDriverValue(value);
       }
       return row as RowOf<C>;
     });

@@ -84,6 +84,10 @@ export const PLACES: Readonly<Record<string, Place>> = {
     what: "the same of whether a user can log in",
     imports: ["domain"],
   },
+  "server/listed-user-record.ts": {
+    what: "the same of users in lists",
+    imports: ["domain", "server/records.ts"],
+  },
   "server/event-records.ts": {
     what: "the same of webhooks and the stream of audit records",
     imports: ["domain/events", "store/schema-events.ts"],
@@ -101,6 +105,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
     imports: [
       "server/records.ts",
       "server/diagnosis-record.ts",
+      "server/listed-user-record.ts",
       "server/fleet-records.ts",
       "server/event-records.ts",
       "server/attention-record.ts",

@@ -1,13 +1,15 @@
 /** Pages of external users. */
 
-import { and, asc, count, desc, eq, getTableColumns, inArray, type SQL, sql } from "drizzle-orm";
+import { and, asc, count, desc, eq, getTableColumns, inArray, isNull, lte, or, type SQL, sql } from "drizzle-orm";
 import { MAX_SEARCH } from "../../shared/product/limits.ts";
 import { offsetOf, type Page, type Paged } from "../../shared/product/page.ts";
 import { DEFAULT_SORT, type UserSort } from "../../shared/product/user-sorts.ts";
 import { parseText } from "../../shared/text/text.ts";
+import { shift } from "../../shared/time/clock.ts";
+import { parseDuration } from "../../shared/time/duration.ts";
 import { type Database, oncePerDatabase, type Transaction } from "../../store/client.ts";
 import { jsonRows } from "../../store/json-rows.ts";
-import { type UserRow, users } from "../../store/schema.ts";
+import { sshKeys, type UserRow, users } from "../../store/schema.ts";
 import { searched } from "../../store/searched.ts";
 import { hasStatusAt } from "../accounts/find-user.ts";
 import type { Context } from "../operation/context.ts";
@@ -17,18 +19,40 @@ export interface UserFilter {
   readonly supervisor?: string | undefined;
   /** A part of the username, the host account, the e-mail, the supervisor or the purpose, in any case. */
   readonly search?: string | undefined;
+  /** Only those who never logged in, to the service or by SSH, as far as it knows. */
+  readonly lastUsed?: "never" | undefined;
+  /** Only those who did not within this time, such as `30d`, and are no newer than that. */
+  readonly silentFor?: string | undefined;
   readonly sort?: UserSort | undefined;
 }
 
-/** One page of users, newest first unless sorted otherwise. Throws `invalid` for a search that no field could hold. */
-export async function listUsers(context: Context, filter: UserFilter, page: Page): Promise<Paged<UserRow>> {
+/** A user with what is known of their keys. */
+export type ListedUser = UserRow & {
+  readonly activeKeys: number;
+  /** The last login with any key, revoked ones included, that sshd's log on the service's own host proves; null where none is known. */
+  readonly lastKeyUseAt: Date | null;
+};
+
+const ofTheirKeys = sql`from ${sshKeys} where ${sshKeys.userId} = ${users.id}`;
+const activeKeys = sql<number>`(select count(*)::int ${ofTheirKeys} and ${sshKeys.status} = 'active')`;
+const lastKeyUseAt = sql`(select max(${sshKeys.lastUsedAt}) ${ofTheirKeys})`.mapWith(sshKeys.lastUsedAt);
+
+/**
+ * One page of users, newest first unless sorted otherwise. Throws `invalid` for a search that no field could hold, and for a time that is
+ * none.
+ */
+export async function listUsers(context: Context, filter: UserFilter, page: Page): Promise<Paged<ListedUser>> {
   const search = parseText("search", filter.search ?? "", MAX_SEARCH);
-  const { sort = DEFAULT_SORT } = filter;
-  if (search === "" && offsetOf(page) <= NEAR) return await readNear(context, { ...filter, sort }, page);
+  const { sort = DEFAULT_SORT, silentFor } = filter;
+  const now = context.clock.now();
+  const silentSince = silentFor === undefined ? undefined : shift(now, -parseDuration(silentFor));
+  if (search === "" && offsetOf(page) <= NEAR) return await readNear(context, { ...filter, silentSince, sort }, page);
   const parts = partsOf(search);
   const where = and(
-    filter.status === undefined ? undefined : hasStatusAt(filter.status, context.clock.now()),
+    filter.status === undefined ? undefined : hasStatusAt(filter.status, now),
     filter.supervisor === undefined ? undefined : eq(users.supervisor, filter.supervisor),
+    filter.lastUsed === undefined ? undefined : isNull(users.seenAt),
+    silentSince === undefined ? undefined : isSilentSince(silentSince),
     search === "" ? undefined : holds(search, parts),
   );
   const find = search === "" ? findInOrder : findMatching;
@@ -40,7 +64,7 @@ export async function listUsers(context: Context, filter: UserFilter, page: Page
       const { total, ids } = await find(tx, { where, sort, page });
       if (ids === undefined) return { total, items: [] };
       const items = await tx
-        .select()
+        .select({ ...getTableColumns(users), activeKeys, lastKeyUseAt })
         .from(users)
         .where(inArray(users.id, ids))
         .orderBy(...orderOf(sort))
@@ -55,18 +79,31 @@ export async function listUsers(context: Context, filter: UserFilter, page: Page
 /** Skipping this many users takes no time, so a page behind them need not know how many come after it. */
 const NEAR = 1000;
 
+interface Near extends UserFilter {
+  readonly silentSince: Date | undefined;
+  readonly sort: UserSort;
+}
+
 /** A page near the beginning, which most are: counted and read by one statement, which is one snapshot, too. */
 async function readNear(
   { db, clock }: Context,
-  { status, supervisor, sort }: UserFilter & { readonly sort: UserSort },
+  { status, supervisor, lastUsed, silentSince, sort }: Near,
   page: Page,
-): Promise<Paged<UserRow>> {
+): Promise<Paged<ListedUser>> {
   const known = nearQueries(db);
-  const kind = [status, supervisor === undefined ? "" : "supervisor", sort].join();
-  const query = known.get(kind) ?? prepareNear(db, { status, hasSupervisor: supervisor !== undefined, sort });
-  known.set(kind, query);
+  const kind: Kind = {
+    status,
+    hasSupervisor: supervisor !== undefined,
+    isUnused: lastUsed !== undefined,
+    isSilent: silentSince !== undefined,
+    sort,
+  };
+  const name = Object.values(kind).join();
+  const query = known.get(name) ?? prepareNear(db, kind);
+  known.set(name, query);
   const now = clock.now().toISOString();
-  const [row] = await query.execute({ now, supervisor, size: page.pageSize, offset: offsetOf(page) });
+  const since = silentSince?.toISOString();
+  const [row] = await query.execute({ now, since, supervisor, size: page.pageSize, offset: offsetOf(page) });
   return row ?? { total: 0, items: [] };
 }
 
@@ -76,13 +113,17 @@ const nearQueries = oncePerDatabase(() => new Map<string, ReturnType<typeof prep
 interface Kind {
   readonly status: UserRow["status"] | undefined;
   readonly hasSupervisor: boolean;
+  readonly isUnused: boolean;
+  readonly isSilent: boolean;
   readonly sort: UserSort;
 }
 
-function prepareNear(db: Database, { status, hasSupervisor, sort }: Kind) {
+function prepareNear(db: Database, { status, hasSupervisor, isUnused, isSilent, sort }: Kind) {
   const where = and(
     status === undefined ? undefined : hasStatusAt(status, sql`${sql.placeholder("now")}`),
     hasSupervisor ? eq(users.supervisor, sql.placeholder("supervisor")) : undefined,
+    isUnused ? isNull(users.seenAt) : undefined,
+    isSilent ? isSilentSince(sql`${sql.placeholder("since")}`) : undefined,
   );
   const order = orderOf(sort);
   const page = db
@@ -92,8 +133,18 @@ function prepareNear(db: Database, { status, hasSupervisor, sort }: Kind) {
     .orderBy(...order)
     .limit(sql.placeholder("size"))
     .offset(sql.placeholder("offset"));
-  const items = jsonRows(getTableColumns(users), sql`${page} users`, order);
+  const columns = {
+    ...getTableColumns(users),
+    activeKeys: { sql: activeKeys, read: Number },
+    lastKeyUseAt: { sql: lastKeyUseAt, read: (at: unknown) => (at === null ? null : new Date(String(at))) },
+  };
+  const items = jsonRows(columns, sql`${page} users`, order);
   return db.select({ total: count(), items }).from(users).where(where).prepare("list_users_near");
+}
+
+/** Whoever is newer than that has had no time to be silent. */
+function isSilentSince(time: Date | SQL): SQL | undefined {
+  return or(lte(users.seenAt, time), and(isNull(users.seenAt), lte(users.createdAt, time)));
 }
 
 interface Wanted {

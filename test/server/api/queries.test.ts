@@ -63,7 +63,7 @@ test("/approvals are listed newest first, or oldest first", async () => {
 
 describe("empty parameters", () => {
   test.each([
-    ["/users", "page=&page_size=&status=&supervisor="],
+    ["/users", "page=&page_size=&status=&supervisor=&last_used=&silent_for="],
     ["/users", "status"],
     ["/users", "page=&page=1&&status="],
     ["/approvals", "status=&page="],
@@ -89,12 +89,21 @@ describe("empty parameters", () => {
 test.each([
   "/users?status=gone",
   "/users?status=Active",
+  "/users?last_used=always",
   "/approvals?status=open",
   "/audit?action=user.destroy",
   "/audit?resource_type=key",
 ])("an unknown value of an enumerated filter is 400: %s", async (path) => {
   expect((await admin.call("GET", path)).status).toBe(400);
 });
+
+test.each(["0", "0d", "-1d", "30", "soon", "1d1w", "36501d"])(
+  "a time to be silent for that is none is 400: %s",
+  async (time) => {
+    const { status, body } = await admin.call("GET", `/users?silent_for=${time}`);
+    expect([status, body.error]).toEqual([400, expect.stringMatching(/duration/i)]);
+  },
+);
 
 describe("since and until", () => {
   /** How many records there are from the one at `at` on, and up to it, by the text of a time. */

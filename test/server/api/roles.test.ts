@@ -50,6 +50,7 @@ const MAY: Readonly<Record<string, readonly Caller[]>> = {
   "GET /auth/me": LOGGED_IN,
   "GET /users": reading(OPERATORS),
   "POST /users": OPERATORS,
+  "GET /users/supervisors": reading(OPERATORS),
   "GET /users/:id": reading(OPERATORS),
   "GET /users/:id/diagnosis": reading(OPERATORS),
   "PATCH /users/:id": OPERATORS,

@@ -5,18 +5,21 @@ import { awaitHosts } from "../../../domain/hosts/confirmation.ts";
 import { diagnoseUser } from "../../../domain/users/diagnosis.ts";
 import { listUsers } from "../../../domain/users/list.ts";
 import { previewDelete, previewDisable, previewEnable, previewExtend } from "../../../domain/users/preview.ts";
+import { listSupervisors } from "../../../domain/users/supervisors.ts";
 import { updateUser } from "../../../domain/users/update.ts";
 import { createUser, deleteUser, disableUser, enableUser, extendUser, getUser } from "../../../domain/users/users.ts";
 import { formatTimestamp } from "../../../shared/time/timestamp.ts";
 import { diagnosisRecord } from "../../diagnosis-record.ts";
+import { listedUserRecord } from "../../listed-user-record.ts";
 import { hostsRecord, userPreviewRecord, userRecord } from "../../records.ts";
 import type { Handlers } from "../http/call.ts";
 import { isPreview } from "../http/request.ts";
 
 export const userHandlers: Handlers<typeof users> = {
   "GET /users": async ({ context, query }) => {
-    const { total, items } = await listUsers(context, { ...query, search: query.q }, query.page);
-    return { total, items: items.map((user) => userRecord(user, context.clock.now())) };
+    const { q: search, last_used: lastUsed, silent_for: silentFor, page, ...filter } = query;
+    const { total, items } = await listUsers(context, { ...filter, search, lastUsed, silentFor }, page);
+    return { total, items: items.map((user) => listedUserRecord(user, context.clock.now())) };
   },
 
   "POST /users": async ({ context, body }) => {
@@ -24,6 +27,8 @@ export const userHandlers: Handlers<typeof users> = {
     const user = userRecord(await createUser(context, input), context.clock.now());
     return { id: user.id, username: user.username, status: user.status, expire_at: user.expire_at };
   },
+
+  "GET /users/supervisors": async ({ context, query }) => ({ items: [...(await listSupervisors(context, query.q))] }),
 
   "GET /users/:id": async ({ context, params }) => userRecord(await getUser(context, params.id), context.clock.now()),
 

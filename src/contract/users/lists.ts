@@ -1,0 +1,101 @@
+/** Lists of users and of their supervisors: what is asked, and what is answered. */
+
+import * as v from "valibot";
+import { MAX_SEARCH } from "../../shared/product/limits.ts";
+import { USER_STATUSES } from "../../shared/product/statuses.ts";
+import { USER_SORTS } from "../../shared/product/user-sorts.ts";
+import {
+  count,
+  described,
+  expiry,
+  id,
+  networks,
+  note,
+  pageFields,
+  pageIn,
+  person,
+  text,
+  timestamp,
+} from "../fields.ts";
+
+export const USER_NETWORKS = "From where the account's keys may be used for SSH; empty: from anywhere";
+
+export const UserQuery = v.pipe(
+  v.object({
+    ...pageFields,
+    status: v.optional(v.picklist(USER_STATUSES)),
+    supervisor: v.optional(text("Bo Lindqvist", "Exactly this supervisor")),
+    q: v.optional(
+      text("lindqvist", "A part of username, host account, e-mail, supervisor or purpose, in any case", {
+        maxLength: MAX_SEARCH,
+      }),
+    ),
+    last_used: v.optional(
+      v.pipe(
+        v.picklist(["never"]),
+        v.description("Only those who never logged in, to this service or by SSH, as far as it knows"),
+      ),
+    ),
+    silent_for: v.optional(
+      text("30d", "Only those who did not log in for so long, to this service or by SSH, and are no newer than that"),
+    ),
+    sort: v.optional(
+      v.pipe(v.picklist(USER_SORTS), v.description("A minus sign turns the order round; by default, newest first")),
+    ),
+  }),
+  v.transform(pageIn),
+);
+
+export const UserRecord = v.pipe(
+  v.object({
+    id,
+    username: person.username,
+    host_account: described("ext_alice", "The account on the host"),
+    email: person.email,
+    full_name: person.full_name,
+    supervisor: person.supervisor,
+    purpose: person.purpose,
+    note,
+    source_networks: networks(USER_NETWORKS),
+    status: v.picklist(USER_STATUSES),
+    expire_at: expiry,
+    disabled_at: v.nullable(timestamp),
+    created_at: timestamp,
+    updated_at: timestamp,
+  }),
+  v.title("User"),
+);
+
+export const ListedUser = v.pipe(
+  v.object({
+    ...UserRecord.pipe[0].entries,
+    last_login_at: v.pipe(
+      v.nullable(timestamp),
+      v.description("The last login to this service; null before the first"),
+    ),
+    active_keys: count(2),
+    last_key_use_at: v.pipe(
+      v.nullable(timestamp),
+      v.description(
+        "The last SSH login with any of their keys, revoked ones included, by sshd's log on the service's own host; null where none is known",
+      ),
+    ),
+  }),
+  v.title("ListedUser"),
+);
+
+export const SupervisorQuery = v.object({
+  q: v.optional(text("lind", "A part of the name, in any case", { maxLength: MAX_SEARCH })),
+});
+
+export const SupervisorList = v.object({
+  items: v.array(
+    v.pipe(
+      v.object({
+        supervisor: described("Bo Lindqvist"),
+        users: v.pipe(count(12), v.description("How many users have exactly this supervisor")),
+      }),
+      v.title("Supervisor"),
+    ),
+  ),
+});
