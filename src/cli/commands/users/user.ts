@@ -2,60 +2,27 @@
 
 import { object, or } from "@optique/core/constructs";
 import { message } from "@optique/core/message";
-import { map, optional } from "@optique/core/modifiers";
+import { map } from "@optique/core/modifiers";
 import { argument, command, option } from "@optique/core/primitives";
 import { string } from "@optique/core/valueparser";
-import type { UserFilter } from "../../../domain/users/list.ts";
-import { USER_STATUSES } from "../../../shared/product/statuses.ts";
-import { USER_SORTS } from "../../../shared/product/user-sorts.ts";
 import { systemClock } from "../../../shared/time/clock.ts";
 import type { UserRow } from "../../../store/schema.ts";
 import {
   daysOption,
   jsonFlag,
   networkOptions,
-  oneOf,
-  pageOptions,
   reasonOption,
   textOption,
   userArgument,
 } from "../../terminal/arguments.ts";
-import { type Command, EXIT, withServices } from "../../terminal/environment.ts";
-import { type Column, printPage, shortTime } from "../../terminal/output.ts";
+import { EXIT, withServices } from "../../terminal/environment.ts";
 import { previewFlag, previewUser } from "../../terminal/preview.ts";
 import { confirmed, yesFlag } from "./confirmed.ts";
 import { printUser, withUser } from "./shown-user.ts";
 import { deleteCommand, disableCommand } from "./user-closings.ts";
 import { extendCommand } from "./user-extend.ts";
+import { list } from "./user-list.ts";
 import { accessCommands } from "./user-sessions.ts";
-
-const list = command(
-  "list",
-  map(
-    object({
-      ...pageOptions(),
-      status: optional(
-        option("--status", oneOf(USER_STATUSES, "STATUS"), {
-          description: message`Only users with this status.`,
-        }),
-      ),
-      supervisor: textOption("--supervisor", "NAME", message`Only users of this supervisor.`),
-      search: textOption(
-        "--search",
-        "TEXT",
-        message`Only users with this text in username, host account, e-mail, supervisor or purpose, in any case.`,
-      ),
-      sort: optional(
-        option("--sort", oneOf(USER_SORTS, "ORDER"), {
-          description: message`The order; a minus sign turns it round, as in --sort=-expire_at. The default is newest first.`,
-        }),
-      ),
-      json: jsonFlag(),
-    }),
-    (input) => runList(input),
-  ),
-  { brief: message`List users, newest first.` },
-);
 
 const show = command(
   "show",
@@ -163,36 +130,6 @@ export const userCommand = command(
     brief: message`Manage external users.`,
   },
 );
-
-interface ListInput extends UserFilter {
-  readonly page: number;
-  readonly pageSize: number;
-  readonly json: boolean;
-}
-
-function runList(input: ListInput): Command {
-  return async (environment) => {
-    const { listUsers } = await import("../../../domain/users/list.ts");
-    const { userRecord } = await import("../../../server/records.ts");
-    const { total, items } = await withServices(environment, "read", (context) => listUsers(context, input, input));
-    const now = systemClock.now();
-    const records = items.map((user) => userRecord(user, now));
-    await printPage(environment, COLUMNS, { ...input, total, records });
-    return EXIT.done;
-  };
-}
-
-type UserRecord = ReturnType<typeof import("../../../server/records.ts").userRecord>;
-
-const COLUMNS: readonly Column<UserRecord>[] = [
-  { header: "ID", value: (user) => user.id },
-  { header: "USERNAME", value: (user) => user.username },
-  { header: "STATUS", value: (user) => user.status },
-  { header: "EXPIRES", value: (user) => shortTime(user.expire_at) },
-  { header: "EMAIL", value: (user) => user.email, narrow: "cut" },
-  { header: "SUPERVISOR", value: (user) => user.supervisor || "-", narrow: "either" },
-  { header: "PURPOSE", value: (user) => user.purpose || "-", narrow: "either" },
-];
 
 interface ConfirmedInput {
   readonly user: string;

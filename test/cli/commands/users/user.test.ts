@@ -83,6 +83,17 @@ describe("uam user list", () => {
       expect([status, (await cli.json(["user", "list", "--status", status])).total]).toEqual([status, 3]);
   });
 
+  test("list finds who was never there, and who has been silent", async () => {
+    const { total, items } = await cli.json(["user", "list", "--last-used", "never"]);
+    expect(total).toBe(3);
+    expect(items[0]).toMatchObject({ last_login_at: null, active_keys: 0, last_key_use_at: null });
+    expect((await cli.json(["user", "list", "--silent-for", "1d"])).total).toBe(0);
+    expect(await cli.run(["user", "list", "--silent-for", "soon"])).toMatchObject({
+      code: 1,
+      stderr: 'uam: Not a duration such as "90d" or "1d12h": "soon"\n',
+    });
+  });
+
   test("list searches, and sorts either way round", async () => {
     const names = async (...options: string[]) =>
       (await cli.json(["user", "list", ...options])).items.map(({ username }: { username: string }) => username);

@@ -1,0 +1,82 @@
+/** uam user list: pages of external users. */
+
+import { object } from "@optique/core/constructs";
+import { message } from "@optique/core/message";
+import { map, optional } from "@optique/core/modifiers";
+import { command, option } from "@optique/core/primitives";
+import type { UserFilter } from "../../../domain/users/list.ts";
+import { USER_STATUSES } from "../../../shared/product/statuses.ts";
+import { USER_SORTS } from "../../../shared/product/user-sorts.ts";
+import { systemClock } from "../../../shared/time/clock.ts";
+import { jsonFlag, oneOf, pageOptions, textOption } from "../../terminal/arguments.ts";
+import { type Command, EXIT, withServices } from "../../terminal/environment.ts";
+import { type Column, printPage, shortTime } from "../../terminal/output.ts";
+
+/** The command. */
+export const list = command(
+  "list",
+  map(
+    object({
+      ...pageOptions(),
+      status: optional(
+        option("--status", oneOf(USER_STATUSES, "STATUS"), {
+          description: message`Only users with this status.`,
+        }),
+      ),
+      supervisor: textOption("--supervisor", "NAME", message`Only users of this supervisor.`),
+      search: textOption(
+        "--search",
+        "TEXT",
+        message`Only users with this text in username, host account, e-mail, supervisor or purpose, in any case.`,
+      ),
+      lastUsed: optional(
+        option("--last-used", oneOf(["never"], "never"), {
+          description: message`Only users who never logged in, to the service or by SSH, as far as it knows.`,
+        }),
+      ),
+      silentFor: textOption(
+        "--silent-for",
+        "TIME",
+        message`Only users who did not log in for so long, such as 30d, to the service or by SSH, and are no newer than that.`,
+      ),
+      sort: optional(
+        option("--sort", oneOf(USER_SORTS, "ORDER"), {
+          description: message`The order; a minus sign turns it round, as in --sort=-expire_at. The default is newest first.`,
+        }),
+      ),
+      json: jsonFlag(),
+    }),
+    (input) => runList(input),
+  ),
+  { brief: message`List users, newest first.` },
+);
+
+interface ListInput extends UserFilter {
+  readonly page: number;
+  readonly pageSize: number;
+  readonly json: boolean;
+}
+
+function runList(input: ListInput): Command {
+  return async (environment) => {
+    const { listUsers } = await import("../../../domain/users/list.ts");
+    const { listedUserRecord } = await import("../../../server/listed-user-record.ts");
+    const { total, items } = await withServices(environment, "read", (context) => listUsers(context, input, input));
+    const now = systemClock.now();
+    const records = items.map((user) => listedUserRecord(user, now));
+    await printPage(environment, COLUMNS, { ...input, total, records });
+    return EXIT.done;
+  };
+}
+
+type ListedRecord = ReturnType<typeof import("../../../server/listed-user-record.ts").listedUserRecord>;
+
+const COLUMNS: readonly Column<ListedRecord>[] = [
+  { header: "ID", value: (user) => user.id },
+  { header: "USERNAME", value: (user) => user.username },
+  { header: "STATUS", value: (user) => user.status },
+  { header: "EXPIRES", value: (user) => shortTime(user.expire_at) },
+  { header: "EMAIL", value: (user) => user.email, narrow: "cut" },
+  { header: "SUPERVISOR", value: (user) => user.supervisor || "-", narrow: "either" },
+  { header: "PURPOSE", value: (user) => user.purpose || "-", narrow: "either" },
+];
