@@ -2,10 +2,23 @@
 
 import * as v from "valibot";
 import { HOST_PROBLEM_KINDS } from "../protocol/fleet.ts";
-import { HOST_KINDS, HOST_STATUSES } from "../shared/product/statuses.ts";
+import { HOST_KINDS, HOST_STATUSES, USER_STATUSES } from "../shared/product/statuses.ts";
 import { HOST_NAME } from "../shared/text/host-name.ts";
 import { CONFIRMED, CONFIRMING, confirmation } from "./confirmation.ts";
-import { count, described, HostIdParams, id, pageFields, pageIn, pageOf, text, timestamp } from "./fields.ts";
+import {
+  count,
+  described,
+  expiry,
+  HostIdParams,
+  id,
+  PageQuery,
+  pageFields,
+  pageIn,
+  pageOf,
+  person,
+  text,
+  timestamp,
+} from "./fields.ts";
 import { FleetPreview, PreviewQuery, previewed } from "./preview.ts";
 import { operators, owners, type Routes } from "./route.ts";
 
@@ -112,6 +125,35 @@ const HostDetail = v.pipe(
   v.title("HostDetail"),
 );
 
+const HostUserRecord = v.pipe(
+  v.object({
+    id,
+    username: person.username,
+    full_name: person.full_name,
+    status: v.picklist(USER_STATUSES),
+    expire_at: expiry,
+    group: described("web", "The group by which they have the host; empty if it was given by name, or is taken away"),
+    state: v.pipe(
+      v.picklist(["applied", "pending", "problem"]),
+      v.description("Whether the host has applied what is stored of them, has not yet, or cannot"),
+    ),
+    since: timestamp,
+    removing: v.pipe(
+      v.boolean(),
+      v.metadata({
+        description: "They no longer have the host, which has still to remove the account",
+        examples: [false],
+      }),
+    ),
+    problem: described("The uid 60007 belongs to bob", "Empty unless there is one"),
+    sessions: v.pipe(
+      v.nullable(count(1)),
+      v.description("SSH logins that are open there; null where that is not known, as on hosts with agents"),
+    ),
+  }),
+  v.title("HostUser"),
+);
+
 const HostChanges = v.pipe(
   v.object({
     name: v.optional(text("web1", undefined, NAMES)),
@@ -162,6 +204,17 @@ export const hosts = {
     who: operators,
     params: HostIdParams,
     answer: HostDetail,
+    refusals: { 404: true },
+  },
+  "GET /hosts/:id/users": {
+    operationId: "listHostUsers",
+    summary: "List the users with an account on a host",
+    description:
+      "By name. Among them are users who no longer have the host, as long as it has not removed their accounts.",
+    who: operators,
+    params: HostIdParams,
+    query: PageQuery,
+    answer: pageOf(HostUserRecord),
     refusals: { 404: true },
   },
   "GET /hosts/:id/preview": {

@@ -35,6 +35,7 @@ import {
   SHUT_DAY,
 } from "./plan/plan.ts";
 import { plannedBy } from "./planned.ts";
+import { countLogins } from "./processes/ssh-sessions.ts";
 import { reconcileAccounts } from "./reconcile.ts";
 import { nameRefusals } from "./refusals.ts";
 import { removeAccount } from "./removal.ts";
@@ -78,6 +79,8 @@ export function createManagedHost(context: HostContext): Host {
       const connections = isPresent(context, account) ? await executor.sessions.list(account) : [];
       return connections.filter(({ isLoggedIn }) => isLoggedIn).map(({ isLoggedIn: _, ...session }) => session);
     },
+    countSessions: async (accounts) =>
+      isDry ? undefined : countLogins(accounts.filter((account) => isPresent(context, account))),
     endSession: async (account, id) =>
       isPresent(context, account) ? await executor.sessions.end(account, id) : "gone",
     logins: (from) => executor.sessions.logins(from),

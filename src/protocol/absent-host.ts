@@ -37,6 +37,7 @@ export const ABSENT_HOST: Host = {
   keyRefusal: async () => undefined,
   hostKeys: async () => [],
   sessions: async () => [],
+  countSessions: async () => undefined,
   endSession: async () => "gone",
   logins: async (from) => ({ logins: [], next: from }),
   refusals: async () => ({ refusals: [], unread: "The service manages no host of its own" }),

@@ -276,6 +276,11 @@ export interface Host {
   /** The logins by SSH that are open now, oldest first; none where the account is missing or foreign, and in dry-run. */
   sessions(account: AccountRef): Promise<readonly SshSession[]>;
   /**
+   * How many of them are open for each of these accounts, by its name: read at once and without the journal, for lists. Undefined where
+   * the service may not see other people's processes, and in dry-run.
+   */
+  countSessions(accounts: readonly AccountRef[]): Promise<ReadonlyMap<string, number> | undefined>;
+  /**
    * Ends one of them: the connection and everything that runs in it, and no other. `gone` if it is not open. Throws
    * `internal` with a sentence if a part of it is still there afterwards.
    */

@@ -1,8 +1,10 @@
 /** Hosts, groups and grants as the records that the API and the command line show. */
 
+import { statusAt } from "../domain/accounts/find-user.ts";
 import { knownHostsLines, sshCommand, sshConfig } from "../domain/hosts/connection.ts";
 import type { WantedHosts } from "../domain/hosts/grants.ts";
 import type { HostGroup } from "../domain/hosts/groups.ts";
+import type { HostUser } from "../domain/hosts/host-users.ts";
 import type { HostDetail, HostEntry } from "../domain/hosts/hosts.ts";
 import { type OwnHost, serverKeysOf } from "../domain/hosts/own-hosts.ts";
 import type { FleetPreview } from "../domain/hosts/previews.ts";
@@ -62,6 +64,18 @@ function fieldsOf({ row, groups, lease }: Pick<HostEntry, "row" | "groups" | "le
 /** A problem of a host. */
 export function hostProblemRecord({ host, account, kind, text, since }: HostProblem) {
   return { host, account, kind, text, since: formatTimestamp(since) };
+}
+
+/** A user with an account on a host; `now` decides who is expired. */
+export function hostUserRecord({ user, group, state, since, removing, problem, sessions }: HostUser, now: Date) {
+  return {
+    id: user.id,
+    username: user.username,
+    full_name: user.fullName,
+    status: statusAt(user, now),
+    expire_at: formatTimestamp(user.expireAt),
+    ...{ group, state, since: formatTimestamp(since), removing, problem, sessions: sessions ?? null },
+  };
 }
 
 export function hostGroupRecord({ row, hosts, users, isDefault }: HostGroup) {

@@ -74,6 +74,8 @@ describeOnHost("SSH sessions in direct mode", () => {
       const second = await login(1, "sleep 312");
       const listed = await host.sessions(stored());
       expect(listed.map(({ id }) => id)).toEqual([first, second]);
+      const nobody = { name: `${NAME}x`, uid: UID };
+      expect(await host.countSessions([stored(), nobody])).toEqual(new Map([[NAME, 2]]));
       for (const session of listed) {
         expect(session).toEqual({
           id: expect.stringMatching(/^\d{8,22}$/),
@@ -86,6 +88,7 @@ describeOnHost("SSH sessions in direct mode", () => {
       for (const client of clients) client.kill();
       await until(() => connectionsOf(readProcesses(), NAME).length === 0);
       expect(await host.sessions(stored())).toEqual([]);
+      expect(await host.countSessions([stored()])).toEqual(new Map([[NAME, 0]]));
     });
 
     test("sessions() names the key that sshd's own log proves, and believes no line of the owner's", async () => {

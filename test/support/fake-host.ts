@@ -225,6 +225,8 @@ export function createFakeHost(pause = 3): FakeHost {
     keyRefusal: async ({ type }) =>
       refusedTypes.has(type) ? `its sshd does not accept keys of the type ${type}` : undefined,
     hostKeys: async () => [{ type: "ssh-ed25519", base64: SERVER_KEY, fingerprint: `SHA256:${"h".repeat(43)}` }],
+    countSessions: async (accounts) =>
+      new Map(accounts.map(({ name }) => [name, sessions.filter(({ account }) => account === name).length])),
     sessions: async ({ name }) => {
       refuseAll("sessions");
       return sessions.filter((session) => session.account === name).map(({ account: _, ...session }) => session);

@@ -8,7 +8,7 @@ import { LOCAL_HOST } from "../../store/schema.ts";
 import { audit, isAbout } from "../../store/schema-audit.ts";
 import { grants, type HostRow, hostGroupMembers, hostGroups, hostProblems, hosts } from "../../store/schema-fleet.ts";
 import { refOf } from "../accounts/account.ts";
-import { closingsOf } from "../accounts/closings.ts";
+import { type Closing, closingsOf } from "../accounts/closings.ts";
 import { requireUser, type User } from "../accounts/find-user.ts";
 import type { Context } from "../operation/context.ts";
 import { PLACES } from "./placements.ts";
@@ -30,7 +30,7 @@ export interface UserHost {
 }
 
 /** Actions that change a user's account on hosts. */
-const TOUCHING: readonly AuditAction[] = [
+export const TOUCHING: readonly AuditAction[] = [
   ...(["user.create", "user.update", "user.disable", "user.enable", "user.extend", "user.lock", "user.grant"] as const),
   ...(["key.create", "key.update", "key.revoke", "lifecycle.expire", "reconcile.repair"] as const),
 ];
@@ -61,12 +61,8 @@ export async function listPlaces(
     const named = { host, group: direct ? "" : (group ?? ""), removing: false };
     if (host.id === LOCAL_HOST) {
       if (owed === undefined) return { ...named, state: "applied", since: touched.at, problem: "" };
-      return {
-        ...named,
-        state: "problem",
-        since: owed.begunAt,
-        problem: owed.problem || "Access is just being taken away",
-      };
+      const { text, since } = owedFault(owed);
+      return { ...named, state: "problem", since, problem: text };
     }
     const problem = problems.get(host.id) ?? faultOf(host, now);
     if (problem !== undefined) return { ...named, state: "problem", since: problem.since, problem: problem.text };
@@ -76,13 +72,22 @@ export async function listPlaces(
   return [...there, ...(await removalsOf(db, user, problems))];
 }
 
-interface Fault {
+/** Why an account is not as stored, and since when. */
+export interface Fault {
   readonly text: string;
   readonly since: Date;
 }
 
+/** Of access that is being taken away on the service's own host. */
+export function owedFault({ problem, begunAt }: Pick<Closing, "problem" | "begunAt">): Fault {
+  return { text: problem || "Access is just being taken away", since: begunAt };
+}
+
+/** The kinds of problems that keep a host from applying the stored state of an account. */
+export const BLOCKING = ["conflict", "missing", "refused"] as const;
+
 /** Why nobody gets into any account of the host. */
-function faultOf({ status, leaseUntil, lastSeenAt, enrolledAt }: HostRow, now: Date): Fault | undefined {
+export function faultOf({ status, leaseUntil, lastSeenAt, enrolledAt }: HostRow, now: Date): Fault | undefined {
   if (status === "locked") return { text: "The host is locked", since: lastSeenAt ?? enrolledAt };
   if (status === "retiring") return { text: "The host is being retired", since: lastSeenAt ?? enrolledAt };
   if (leaseUntil === null || leaseUntil > now) return undefined;
@@ -144,12 +149,7 @@ async function problemsOf(db: Database | Transaction, { username }: User): Promi
   const rows = await db
     .select({ hostId: hostProblems.hostId, text: hostProblems.text, since: hostProblems.since })
     .from(hostProblems)
-    .where(
-      and(
-        eq(hostProblems.account, hostAccountOf(username)),
-        inArray(hostProblems.kind, ["conflict", "missing", "refused"]),
-      ),
-    )
+    .where(and(eq(hostProblems.account, hostAccountOf(username)), inArray(hostProblems.kind, [...BLOCKING])))
     .orderBy(desc(hostProblems.id));
   return new Map(rows.map(({ hostId, text, since }) => [hostId, { text, since }]));
 }

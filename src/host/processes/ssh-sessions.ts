@@ -10,13 +10,17 @@ import { peersOf } from "./peer.ts";
 import {
   connectionsOf,
   describeUnread,
+  listedOf,
   type Process,
   readProcess,
   readProcesses,
+  titledConnectionsOf,
   unreadConnections,
 } from "./processes.ts";
 import { hasAccepted, openedWith } from "./sessions.ts";
 
+/** The number of the first process, which belongs to root. */
+const INIT = 1;
 /** Digits of the largest process number (proc(5), pid_max: 4194304). */
 const PID_DIGITS = 7;
 const ID = /^([1-9]\d{0,14})(\d{7})$/;
@@ -61,6 +65,23 @@ export async function listConnections(account: AccountRef, journal: Journal): Pr
       fingerprint: openedWith(account.name, connection, entries),
       isLoggedIn: inside.has(connection.pid),
     }));
+}
+
+/**
+ * How many logins each of the accounts has open, by its name: as sshd's own processes are titled, which costs no look at its log. Undefined
+ * where the processes of others are hidden: then nothing is known.
+ */
+export function countLogins(accounts: readonly AccountRef[]): ReadonlyMap<string, number> | undefined {
+  const processes = readProcesses();
+  if (!processes.some(({ pid }) => pid === INIT)) return undefined;
+  return new Map(
+    accounts.map(({ name, uid }) => {
+      const inside = new Set(listedOf(processes, uid).map(({ parent }) => parent));
+      // Most accounts have no process at all: then no title has to be read.
+      const logins = inside.size === 0 ? [] : titledConnectionsOf(processes, name).filter(({ pid }) => inside.has(pid));
+      return [name, logins.length];
+    }),
+  );
 }
 
 /** When the machine was booted, in milliseconds since 1970: the kernel's own figure, which stays the same unless the clock is set. */

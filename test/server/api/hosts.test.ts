@@ -128,6 +128,96 @@ describe("GET /hosts", () => {
   });
 });
 
+describe("GET /hosts/:id/users", () => {
+  const on = async (id: number, query = "") => (await owner.call("GET", `/hosts/${id}/users${query}`)).body.data;
+
+  test("has who has the host, by name, with the group or none, and the state of each", async () => {
+    const groupName = fresh("people");
+    await group(groupName);
+    const head = await headOf(app);
+    const host = await insertHost(app, fresh("peopled"), { groups: [groupName], appliedId: head });
+    const [zoe, adam, eve] = [await person(fresh("z")), await person(fresh("a")), await person(fresh("e"))];
+    expect(await on(host.id)).toEqual({ total: 0, items: [] });
+    for (const { id } of [zoe, adam])
+      await owner.call("PUT", `/users/${id}/hosts`, { groups: ["default", groupName], hosts: [] });
+    await owner.call("PUT", `/users/${eve.id}/hosts`, { groups: ["default", groupName], hosts: [host.name] });
+    const { total, items } = await on(host.id);
+    expect(total).toBe(3);
+    const of = (one: { readonly username: string }) =>
+      items.find(({ username }: { readonly username: string }) => username === one.username);
+    expect(items.map(({ username }: { username: string }) => username)).toEqual(
+      [adam, eve, zoe].map((one) => one.username),
+    );
+    expect(of(adam)).toMatchObject({
+      ...{ id: adam.id, status: "active", group: groupName, state: "pending", removing: false, problem: "" },
+      ...{ sessions: null, since: app.clock.now().toISOString() },
+    });
+    expect(of(eve)).toMatchObject({ group: "", state: "pending" });
+    // What one user's own page says of the host is said here, too.
+    const [place] = (await hostsOf(adam.id)).items.filter(({ host: name }: { host: string }) => name === host.name);
+    expect(of(adam)).toMatchObject({ state: place.state, since: place.since, group: place.group, problem: "" });
+    await app.db
+      .update(hosts)
+      .set({ appliedId: await headOf(app) })
+      .where(eq(hosts.id, host.id));
+    expect((await on(host.id)).items.map(({ state }: { state: string }) => state)).toEqual(Array(3).fill("applied"));
+    await app.db.insert(hostProblems).values({
+      hostId: host.id,
+      account: `ext_${zoe.username}`,
+      kind: "missing",
+      text: "Gone",
+      since: app.clock.now(),
+    });
+    expect((await on(host.id, "?page=3&page_size=1")).items).toMatchObject([
+      { username: zoe.username, state: "problem", problem: "Gone" },
+    ]);
+    expect(await on(host.id, "?page=9")).toEqual({ total: 3, items: [] });
+    await app.db.update(hosts).set({ status: "locked" }).where(eq(hosts.id, host.id));
+    expect((await on(host.id)).items.map(({ problem }: { problem: string }) => problem)).toEqual([
+      ...Array(2).fill("The host is locked"),
+      "Gone",
+    ]);
+  });
+
+  test("has who no longer has the host, until it has removed the account", async () => {
+    const host = await insertHost(app, fresh("left"), {});
+    const { id, username } = await person();
+    await owner.call("PUT", `/users/${id}/hosts`, { groups: ["default"], hosts: [host.name] });
+    await owner.call("PUT", `/users/${id}/hosts`, { groups: ["default"], hosts: [] });
+    expect((await on(host.id)).items).toMatchObject([{ username, removing: true, state: "pending", group: "" }]);
+    await app.db.delete(removedAccounts).where(eq(removedAccounts.name, `ext_${username}`));
+    expect(await on(host.id)).toEqual({ total: 0, items: [] });
+  });
+
+  test("counts the logins on the service's own host, and says where access is being taken away", async () => {
+    const { id, username } = await person();
+    const since = app.clock.now();
+    app.host.sessionsOpen.push({
+      id: "1",
+      account: `ext_${username}`,
+      since,
+      from: "192.0.2.7",
+      fingerprint: undefined,
+    });
+    const find = async () =>
+      (await on(1, "?page_size=500")).items.find((one: { readonly id: number }) => one.id === id);
+    expect(await find()).toMatchObject({ sessions: 1, state: "applied", group: "default" });
+    app.host.failing.add("emptyFile");
+    await owner.call("POST", `/users/${id}/disable`);
+    app.host.failing.delete("emptyFile");
+    expect(await find()).toMatchObject({
+      status: "disabled",
+      state: "problem",
+      problem: expect.stringContaining("emptyFile"),
+    });
+    app.host.sessionsOpen.splice(0);
+  });
+
+  test("knows no other host", async () => {
+    expect(reasonOf(await owner.call("GET", "/hosts/999999/users"))).toBe("404 host.missing");
+  });
+});
+
 describe("PATCH /hosts/:id", () => {
   test("changes name and lease, on record", async () => {
     const { id, name } = await insertHost(app, fresh("old"));

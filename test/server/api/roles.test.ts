@@ -78,6 +78,7 @@ const MAY: Readonly<Record<string, readonly Caller[]>> = {
   "GET /audit/export": reading(OWNERS),
   "GET /hosts": reading(OPERATORS),
   "GET /hosts/:id": reading(OPERATORS),
+  "GET /hosts/:id/users": reading(OPERATORS),
   "GET /hosts/:id/preview": reading(OPERATORS),
   "POST /hosts/tokens": OWNERS,
   "PATCH /hosts/:id": OWNERS,

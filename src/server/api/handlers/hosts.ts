@@ -1,6 +1,7 @@
 /** /hosts: the machines that have accounts. */
 
 import type { hosts } from "../../../contract/hosts.ts";
+import { pageHostUsers } from "../../../domain/hosts/host-users.ts";
 import { getHost, lockHost, pageHosts, unlockHost, updateHost } from "../../../domain/hosts/hosts.ts";
 import { previewJoin } from "../../../domain/hosts/previews.ts";
 import { previewRetirement, retireHost } from "../../../domain/hosts/retirement.ts";
@@ -9,6 +10,7 @@ import {
   fleetPreviewRecord,
   hostDetailRecord,
   hostRecord,
+  hostUserRecord,
   joinLineRecord,
   retirementRecord,
 } from "../../fleet-records.ts";
@@ -24,6 +26,11 @@ export const hostHandlers: Handlers<typeof hosts> = {
 
   "GET /hosts/:id": async ({ web, context, params }) =>
     hostDetailRecord(await getHost(context, params.id, web.startedAt), context.policy.site),
+
+  "GET /hosts/:id/users": async ({ context, params, query }) => {
+    const { total, items } = await pageHostUsers(context, params.id, query.page);
+    return { total, items: items.map((item) => hostUserRecord(item, context.clock.now())) };
+  },
 
   "GET /hosts/:id/preview": async ({ context, params, query }) =>
     fleetPreviewRecord(await previewJoin(context, params.id, query.group)),

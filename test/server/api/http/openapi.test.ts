@@ -63,6 +63,7 @@ const STATUSES: Record<string, readonly number[]> = {
   "GET /audit/export": [200, 400, 401, 403, 429],
   "GET /hosts": [200, 400, 401, 403],
   "GET /hosts/{id}": [200, 400, 401, 403, 404],
+  "GET /hosts/{id}/users": [200, 400, 401, 403, 404],
   "GET /hosts/{id}/preview": [200, 400, 401, 403, 404, 409],
   "POST /hosts/tokens": [201, 400, 401, 403, 404, 409],
   "PATCH /hosts/{id}": [200, 400, 401, 403, 404, 409],
