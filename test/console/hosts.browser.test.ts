@@ -105,6 +105,13 @@ describeInBrowser("hosts", () => {
       await agent.state();
       await agent.report();
       await row.getByText("applied").waitFor();
+      await hands.press("link", "web7");
+      await hands.press("link", "web7");
+      const there = admin.page.getByRole("row", { name: /^alice/ });
+      await there.getByText("the group web").waitFor();
+      await there.getByText("applied").waitFor();
+      await hands.press("link", "alice");
+      await arrive(admin.page, "alice");
 
       await user.page.goto(PAGES.me);
       await go(own, "Connect", "Connect to the host");

@@ -1,4 +1,4 @@
-/** One host: how it stands, what is wrong with it, and for owners everything that can be done about it. */
+/** One host: how it stands, what is wrong with it, who is there, and for owners everything that can be done about it. */
 
 import { useRoute } from "preact-iso";
 import { ApiFailure } from "../../api.ts";
@@ -14,6 +14,7 @@ import { forRole, ReadOnly, useRole } from "../admin/for-role.tsx";
 import { ChangeHost } from "./change-host.tsx";
 import { HostFacts } from "./host-facts.tsx";
 import { LockHost } from "./lock-host.tsx";
+import { People } from "./people.tsx";
 import { HostProblems } from "./problems.tsx";
 import { RetireHost } from "./retire-host.tsx";
 import type { HostDetail } from "./state.ts";
@@ -50,6 +51,7 @@ function One({ id }: { readonly id: number }) {
             <div class="stack">
               <Overview host={data} onDone={tell} />
               <HostProblems host={data} />
+              <People host={data} />
             </div>
           )}
         </Loaded>
