@@ -30,7 +30,7 @@ export const list = command(
         message`Only users with this text in username, host account, e-mail, supervisor or purpose, in any case.`,
       ),
       lastUsed: optional(
-        option("--last-used", oneOf(["never"], "never"), {
+        option("--last-used", oneOf(["never"], "NEVER"), {
           description: message`Only users who never logged in, to the service or by SSH, as far as it knows.`,
         }),
       ),

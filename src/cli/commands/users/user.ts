@@ -5,7 +5,6 @@ import { message } from "@optique/core/message";
 import { map } from "@optique/core/modifiers";
 import { argument, command, option } from "@optique/core/primitives";
 import { string } from "@optique/core/valueparser";
-import { systemClock } from "../../../shared/time/clock.ts";
 import type { UserRow } from "../../../store/schema.ts";
 import {
   daysOption,
@@ -15,7 +14,7 @@ import {
   textOption,
   userArgument,
 } from "../../terminal/arguments.ts";
-import { EXIT, withServices } from "../../terminal/environment.ts";
+import { type Command, EXIT, withServices } from "../../terminal/environment.ts";
 import { previewFlag, previewUser } from "../../terminal/preview.ts";
 import { confirmed, yesFlag } from "./confirmed.ts";
 import { printUser, withUser } from "./shown-user.ts";

@@ -8,6 +8,7 @@ import { FormDialog } from "../../../ui/form-dialog.tsx";
 import type { DialogProps } from "../../../ui/use-dialog.ts";
 import { makeChange } from "../change.ts";
 import { Will } from "../effects.tsx";
+import { useReason } from "../reason.tsx";
 import { Preview } from "../user/change-dialog.tsx";
 import type { UserRecord } from "../user/record.ts";
 import { useChangeAction, usePreview } from "../user/use-change.ts";
@@ -27,11 +28,16 @@ export function LetGoDialog({ user, onPlanned, onClose, onDone }: LetGoProps) {
   const { id, username } = user;
   const end = day(user.expire_at);
   const preview = usePreview(id, way === "now" ? { kind: "disable" } : undefined);
+  const reason = useReason();
   const work = useChangeAction(async () => {
     if (way === "planned") {
       onPlanned();
       onDone(texts.planned(username, end));
-    } else onDone(`${texts.disabled(username)} ${await makeChange(id, { kind: "disable" })}`.trimEnd());
+      return;
+    }
+    const why = reason.read();
+    if (why === undefined) return;
+    onDone(`${texts.disabled(username)} ${await makeChange(id, { kind: "disable" }, why)}`.trimEnd());
   });
   const isNow = way === "now";
   return (
@@ -52,6 +58,7 @@ export function LetGoDialog({ user, onPlanned, onClose, onDone }: LetGoProps) {
         ]}
         onValue={(value) => setWay(value === "now" ? "now" : "planned")}
       />
+      {isNow ? reason.field : null}
       {isNow ? <Preview preview={preview} /> : <Will sentences={[texts.stays(username, end), texts.leaves]} />}
     </FormDialog>
   );
