@@ -14,6 +14,7 @@ type Optional =
   | "sshHost"
   | "contact"
   | "brandName"
+  | "brandLogo"
   | "databaseUrl"
   | "databaseOwnerUrl"
   | "auditKey"

@@ -75,6 +75,12 @@ export const VARIABLES = {
     "the contact for users: an e-mail address, or a sentence; unset: the administrators of the host",
   ),
   brandName: variable("UAM_BRAND_NAME", undefined, oneLine, "who offers the service; shown on each page"),
+  brandLogo: variable(
+    "UAM_BRAND_LOGO",
+    undefined,
+    absolute,
+    "its logo, a PNG or WebP file of at most 64 KiB; shown on each page, and read again on SIGHUP",
+  ),
   console: variable(
     "UAM_CONSOLE",
     "on",

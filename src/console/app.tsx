@@ -6,7 +6,7 @@ import { isPage, PAGES } from "../shared/product/pages.ts";
 import { api } from "./api.ts";
 import { useWaiting, type Waiting } from "./attention.ts";
 import { Footer } from "./footer.tsx";
-import { useInstallation } from "./installation.ts";
+import { type Installation, useInstallation } from "./installation.ts";
 import { navigationFor } from "./navigation.ts";
 import { Home } from "./pages/public/home.tsx";
 import { Login } from "./pages/public/login.tsx";
@@ -67,7 +67,7 @@ function Frame() {
       <a class="skip" href="#content">
         {common.skip}
       </a>
-      <Header path={path} brand={installation?.brand ?? ""} />
+      <Header path={path} installation={installation} />
       <main id="content" class="shell" tabIndex={-1}>
         {installation?.dry_run ? <p class="dry-run">{common.dryRun}</p> : null}
         {isSecure() ? null : (
@@ -124,11 +124,10 @@ const FITS_A_PHONE = 2;
 
 interface HeaderProps {
   readonly path: string;
-  /** The name of the organisation that offers the service; "" until it is known, and if none is configured. */
-  readonly brand: string;
+  readonly installation: Installation | undefined;
 }
 
-function Header({ path, brand }: HeaderProps) {
+function Header({ path, installation }: HeaderProps) {
   const session = useSession();
   const [isOpen, setOpen] = useState(false);
   useEffect(() => setOpen(false), [path]);
@@ -145,9 +144,7 @@ function Header({ path, brand }: HeaderProps) {
   const waiting = useWaiting();
   return (
     <header class="top">
-      <a class="brand" href={PAGES.home}>
-        {brand === "" ? common.product : <bdi>{brand}</bdi>}
-      </a>
+      <Brand installation={installation} />
       {links.length > FITS_A_PHONE ? (
         <button
           type="button"
@@ -194,6 +191,19 @@ function countOf(waiting: readonly (Waiting[string] | undefined)[]) {
   if (some.length === 0) return {};
   const sum = some.reduce((before, { total }) => before + total, 0);
   return { title: some.map(({ what }) => what).join(", "), "data-count": number(sum) };
+}
+
+/** Who offers the service, and where: the product's name until it is known, and if none is configured. */
+function Brand({ installation }: Pick<HeaderProps, "installation">) {
+  const { brand = "", logo = null } = installation ?? {};
+  return (
+    <a class="brand" href={PAGES.home}>
+      {logo === null ? null : <img src={logo} alt="" />}
+      <span>
+        {brand === "" ? common.product : <bdi>{brand}</bdi>} <small>{location.host}</small>
+      </span>
+    </a>
+  );
 }
 
 /** Whether there are other hosts than the service's own: asked for administrators once, and again when they leave the pages of hosts. */

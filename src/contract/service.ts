@@ -6,6 +6,10 @@ const ConsoleConfig = v.pipe(
   v.object({
     version: described("1.0.0"),
     brand: described("Example Corp", "Who offers the service, as `UAM_BRAND_NAME` says; empty without it"),
+    logo: v.pipe(
+      v.nullable(described("/assets/logo-3f786850e387550f.png")),
+      v.description("The path of their logo, a picture, as `UAM_BRAND_LOGO` says; null without it"),
+    ),
     dry_run: v.pipe(
       v.boolean(),
       v.metadata({ description: "Whether nothing on the service's own host is changed", examples: [false] }),

@@ -128,12 +128,14 @@ describe("runProgram()", () => {
       UAM_MAIL_FROM: "uam@example.org",
       UAM_TLS_CERT: file,
       UAM_TLS_KEY: file,
+      UAM_BRAND_LOGO: file,
     };
     const { code, stderr } = await cli.run(["serve"], { variables });
     expect(code).toBe(78);
     expect(stderr.split("\n").slice(1, -1)).toEqual([
       "  UAM_SMTP_URL: The SMTP URL has tls=maybe; it must be required, optional or none",
       `  UAM_TLS_CERT, UAM_TLS_KEY: UAM_TLS_CERT names a file that cannot be read: ${file}`,
+      `  UAM_BRAND_LOGO: ${file} cannot be read`,
     ]);
   });
 

@@ -1,8 +1,12 @@
 /** What happens to a page besides its own work: the session ends, the service restarts, another tab logs out, texts and screens are odd. */
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Browser, Locator, Page } from "playwright-core";
 import { PAGES } from "../../src/shared/product/pages.ts";
+import { PNG } from "../support/logo.ts";
 import { describeInBrowser, expectNoFaults, focusedName, openPage, type WatchedPage } from "./support/browser.ts";
 import { openBrowser } from "./support/chromium.ts";
 import { type ConsoleApp, openConsoleApp, openFor } from "./support/console-app.ts";
@@ -168,12 +172,21 @@ describeInBrowser("a page", () => {
   });
 
   test("names who offers the service, a dry run, the zone of its times, and whom to ask", async () => {
-    const branded = await openConsoleApp({ UAM_BRAND_NAME: "Example <Corp>", UAM_CONTACT: "help@example.org" });
+    const directory = mkdtempSync(join(tmpdir(), "uam-brand-"));
+    const logo = join(directory, "logo");
+    writeFileSync(logo, PNG);
+    const brand = { UAM_BRAND_NAME: "Example <Corp>", UAM_BRAND_LOGO: logo };
+    const branded = await openConsoleApp({ ...brand, UAM_CONTACT: "help@example.org" });
     await branded.user("alice");
     for (const who of ["nobody", "admin", "user"] as const) {
       const watched = await openFor(browser, branded, who);
       await watched.page.goto(who === "admin" ? PAGES.users : who === "user" ? PAGES.me : PAGES.login);
-      await watched.page.getByRole("link", { name: "Example <Corp>" }).waitFor();
+      const home = watched.page.getByRole("link", { name: `Example <Corp> ${new URL(branded.origin).host}` });
+      await home.waitFor();
+      // The name beside it says it all: a reader who hears the page is not told twice.
+      const picture = home.locator("img[alt='']");
+      await picture.evaluate((image: HTMLImageElement) => image.decode());
+      expect(await picture.evaluate(({ naturalWidth }: HTMLImageElement) => naturalWidth)).toBe(1);
       await watched.page.getByText("Dry run: nothing on the service's own host is changed.").waitFor();
       const foot = watched.page.getByRole("contentinfo");
       await foot.getByRole("link", { name: "help@example.org" }).waitFor();
@@ -186,6 +199,7 @@ describeInBrowser("a page", () => {
     await page.getByRole("dialog").getByText("Dry run: what concerns the service's own host is only logged.").waitFor();
     await close();
     await branded.close();
+    rmSync(directory, { recursive: true });
   });
 
   /** One session for each kind of reader. */

@@ -80,12 +80,13 @@ export async function createTestApp(
   variables: Record<string, string> = {},
   {
     pages,
+    logo,
     setupCommand,
     // Of most tests the clock stands still.
     mostRefused = Number.POSITIVE_INFINITY,
     mostOwnChanges = Number.POSITIVE_INFINITY,
     ...log
-  }: Partial<Log> & Pick<WebOptions, "pages" | "setupCommand" | "mostRefused" | "mostOwnChanges"> = {},
+  }: Partial<Log> & Pick<WebOptions, "pages" | "logo" | "setupCommand" | "mostRefused" | "mostOwnChanges"> = {},
   // Weak on purpose: most tests log in, and do not test hashing.
   hasher = createPasswordHasher({}, { password: 256, code: 256 }),
 ): Promise<TestApp> {
@@ -108,7 +109,7 @@ export async function createTestApp(
   };
   const app = createApp(services, {
     ...webOptionsOf(config, {
-      ...{ version: "0.0.0-test", runtime: "test 1", pages, setupCommand },
+      ...{ version: "0.0.0-test", runtime: "test 1", pages, logo, setupCommand },
       sso: await ssoProviderOf(config, services),
       sendWebhook: createSender({ networks: config.webhookNetworks, clock: systemClock }).send,
     }),

@@ -35,6 +35,8 @@ export interface WebOptions {
   readonly contact?: string | undefined;
   /** Who offers the service, by name. */
   readonly brand?: string | undefined;
+  /** The present address of their logo, which the pages serve; undefined where there is none. */
+  readonly logo?: (() => string | undefined) | undefined;
   /** Whether nothing on the service's own host is changed. */
   readonly dryRun?: boolean | undefined;
   /** The console's answer for a path outside the API; undefined for any other path, or altogether without the console. */

@@ -5,6 +5,7 @@ import { gunzipSync } from "node:zlib";
 import { isPage } from "../../shared/product/pages.ts";
 import { ASSET_ROOT } from "./bundle.ts";
 import type { ConsoleBundle, ConsoleFile } from "./carried.ts";
+import type { Logo } from "./logo.ts";
 
 /**
  * The permissions of the document: run its own scripts and talk to its own service. No markup from strings (Trusted Types), no form that
@@ -26,17 +27,25 @@ export const PAGE_POLICY = [
 /** The answer for a path of the console; undefined for any other path. */
 export type ConsoleHandler = (request: Request, path: string) => Response | undefined;
 
-/** Answers GET and HEAD for the pages and files of the bundle. */
-export function createConsole({ page, files }: ConsoleBundle): ConsoleHandler {
+/** Answers GET and HEAD for the pages and files of the bundle, and for the present logo where there is one. */
+export function createConsole(
+  { page, files }: ConsoleBundle,
+  logo: () => Logo | undefined = () => undefined,
+): ConsoleHandler {
   const document = new TextEncoder().encode(page);
   const tag = `"${createHash("sha256").update(document).digest("base64url").slice(0, 22)}"`;
   const encoded = new Map(Object.entries(files).map(([name, file]) => [`${ASSET_ROOT}/${name}`, decode(file)]));
   return (request, path) => {
     const file = encoded.get(path);
     if (file !== undefined) return answerFile(request, file);
+    const picture = logo();
+    if (path === picture?.path) return answerLogo(request, picture);
     return isPage(path) ? answerPage(request, document, tag) : undefined;
   };
 }
+
+/** For what has a name that changes with the content. */
+const FOR_EVER = "public, max-age=31536000, immutable";
 
 interface EncodedFile {
   readonly type: string;
@@ -57,14 +66,17 @@ function answerFile(request: Request, { type, br, gzip, plain }: EncodedFile): R
   const accepted = request.headers.get("accept-encoding") ?? "";
   const headers = new Headers({
     "content-type": type,
-    // The name changes with the content.
-    "cache-control": "public, max-age=31536000, immutable",
+    "cache-control": FOR_EVER,
     vary: "Accept-Encoding",
   });
   const encoding = accepts(accepted, "br") ? "br" : accepts(accepted, "gzip") ? "gzip" : undefined;
   if (encoding !== undefined) headers.set("content-encoding", encoding);
   const body = encoding === "br" ? br : encoding === "gzip" ? gzip : plain();
   return respond(request, body, headers);
+}
+
+function answerLogo(request: Request, { type, bytes }: Logo): Response {
+  return respond(request, bytes, new Headers({ "content-type": type, "cache-control": FOR_EVER }));
 }
 
 function answerPage(request: Request, document: Uint8Array<ArrayBuffer>, tag: string): Response {

@@ -4,6 +4,7 @@ import type { Browser } from "playwright-core";
 import { bundleConsole } from "../../../src/build/console.ts";
 import { printCode } from "../../../src/domain/auth/codes/otp.ts";
 import { createConsole } from "../../../src/server/console/console.ts";
+import { readLogo } from "../../../src/server/console/logo.ts";
 import { ADMIN_PASSWORD, CODE_COOLDOWN, createTestApp, type TestApp } from "../../support/app.ts";
 import { logIn, openPage, type WatchedPage } from "./browser.ts";
 import type { Screen } from "./screens.ts";
@@ -27,8 +28,10 @@ export async function openConsoleApp(
   });
   const origin = `http://${host}:${server.port}`;
   bundled ??= bundleConsole();
-  const pages = createConsole(await bundled);
-  const system = await createTestApp({ UAM_BASE_URL: origin, ...variables }, { pages });
+  const { UAM_BRAND_LOGO: file } = variables;
+  const logo = file === undefined ? undefined : readLogo(file);
+  const pages = createConsole(await bundled, () => logo);
+  const system = await createTestApp({ UAM_BASE_URL: origin, ...variables }, { pages, logo: () => logo?.path });
   server.reload({ fetch: (request) => system.app.fetch(request, "127.0.0.1") });
   return {
     ...system,

@@ -3,6 +3,7 @@ import { createConsole, PAGE_POLICY } from "../../../src/server/console/console.
 import { PAGES } from "../../../src/shared/product/pages.ts";
 import { SECOND } from "../../../src/shared/time/clock.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
+import { PNG, WEBP } from "../../support/logo.ts";
 
 const FILE = {
   type: "text/javascript; charset=utf-8",
@@ -79,6 +80,36 @@ describe("pages", () => {
   });
 });
 
+describe("a logo", () => {
+  test("is a file that is kept, under a name of its own; an older one is none any more", async () => {
+    const [first, second] = ["png", "webp"].map((type) => ({
+      ...{ path: `/assets/logo-0123456789abcdef.${type}`, type: `image/${type}` },
+      bytes: new Uint8Array(type === "png" ? PNG : WEBP),
+    }));
+    let present = first;
+    const pages = createConsole({ page: "", files: {} }, () => present);
+    const branded = await createTestApp({}, { pages, logo: () => present?.path });
+    const ask = (path: string, method = "GET") =>
+      branded.app.fetch(new Request(`http://127.0.0.1:8080${path}`, { method }), "192.0.2.1");
+    expect((await branded.anonymous().call("GET", "/console/config")).body.data.logo).toBe(first?.path);
+    const response = await ask(first?.path ?? "");
+    expect(response.status).toBe(200);
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      "content-type": "image/png",
+      "cache-control": "public, max-age=31536000, immutable",
+      "content-length": String(PNG.length),
+      "x-content-type-options": "nosniff",
+      "content-security-policy": expect.stringContaining("default-src 'none'"),
+    });
+    expect(Buffer.from(await response.arrayBuffer()).equals(PNG)).toBe(true);
+    expect(await (await ask(first?.path ?? "", "HEAD")).text()).toBe("");
+    present = second;
+    expect((await branded.anonymous().call("GET", "/console/config")).body.data.logo).toBe(second?.path);
+    expect([(await ask(first?.path ?? "")).status, (await ask(second?.path ?? "")).status]).toEqual([404, 200]);
+    await branded.close();
+  });
+});
+
 describe("scripts and styles", () => {
   test.each([
     ["br, gzip", "br"],
@@ -114,7 +145,7 @@ describe("GET /console/config", () => {
     const before = await empty.anonymous().call("GET", "/console/config");
     expect(before.body.data).toEqual({
       ...{ version: "0.0.0-test", captcha: "both", contact: "help@example.org", sso: null },
-      ...{ brand: "Example Corp", dry_run: true },
+      ...{ brand: "Example Corp", logo: null, dry_run: true },
       setup: { command: COMMAND },
     });
     await empty.admin();

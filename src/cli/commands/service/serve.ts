@@ -14,8 +14,6 @@ import { readTlsPair, type TlsFiles } from "../../../runtime/tls.ts";
 import { serveWhole } from "../../../runtime/under-way.ts";
 import { createApp } from "../../../server/api/app.ts";
 import { openServices } from "../../../server/compose.ts";
-import { loadConsole } from "../../../server/console/bundle.ts";
-import { type ConsoleHandler, createConsole } from "../../../server/console/console.ts";
 import { startFollower } from "../../../server/events/follower.ts";
 import type { Sender } from "../../../server/events/sender.ts";
 import { openStream } from "../../../server/events/sinks.ts";
@@ -31,6 +29,7 @@ import { faultPoint } from "../../../shared/work/fault-point.ts";
 import { broughtPostgres } from "../../../store/postgres/postgres-brought.ts";
 import { type CliEnvironment, commandLog, EXIT, loadConfigOnHost } from "../../terminal/environment.ts";
 import { ssoProviderOf } from "../administrators/single-sign-on.ts";
+import { openPages, type Pages } from "./pages.ts";
 import { openServiceManager, type ServiceManager } from "./service-manager.ts";
 import { webOptionsOf } from "./web-options.ts";
 import { firstAdminCommand, welcome } from "./welcome.ts";
@@ -50,7 +49,7 @@ export async function serve(environment: CliEnvironment): Promise<number> {
   const stopped = environment.untilStopped();
   const config = await loadConfigOnHost(environment);
   const log = await commandLog(environment, config, false);
-  const transport = openTransport(config);
+  const { transport, pages } = openFromFiles(config, log);
   const manager = openServiceManager(environment.variables, environment.runtime, log);
   const handle = await openServices(config, log, { lifetime: "service", machine: environment.runtime });
   const servers: RunningServer[] = [];
@@ -70,7 +69,8 @@ export async function serve(environment: CliEnvironment): Promise<number> {
       webOptionsOf(config, {
         ...about,
         observe: metrics?.observe,
-        pages: config.console ? openConsole(log) : undefined,
+        pages: pages.answer,
+        logo: pages.logo,
         setupCommand: firstAdminCommand(config, environment),
         sso: await ssoProviderOf(config, services),
         sendWebhook: sender.send,
@@ -101,6 +101,7 @@ export async function serve(environment: CliEnvironment): Promise<number> {
     manager.ready(`answers at ${server.address}`);
     environment.onReload?.(() => {
       follower.reopen();
+      pages.reload();
       void reload(server, manager, log);
     });
     await stopped;
@@ -121,14 +122,6 @@ export async function serve(environment: CliEnvironment): Promise<number> {
   }
   log.info("stopped");
   return EXIT.done;
-}
-
-/** The pages, or undefined without them: from source they have to be bundled first. */
-function openConsole(log: Log): ConsoleHandler | undefined {
-  const bundle = loadConsole();
-  if (bundle !== undefined) return createConsole(bundle);
-  log.warn('the console is not there: it is made by "bun run console"');
-  return undefined;
 }
 
 /** Loaded with the first message: many services have no webhook, and it brings an HTTP client with it. */
@@ -183,8 +176,8 @@ async function startServer(runtime: Runtime, options: ServeOptions): Promise<Run
   }
 }
 
-/** Throws a ConfigError with what is wrong with the URL of the mail server, and with the certificate and key. */
-function openTransport(config: Config): MailTransport {
+/** Throws a ConfigError with what is wrong with the URL of the mail server, with the certificate and key, and with the logo. */
+function openFromFiles(config: Config, log: Log): { readonly transport: MailTransport; readonly pages: Pages } {
   const faults: string[] = [];
   function attempt<T>(variables: string, open: () => T): T | undefined {
     try {
@@ -198,8 +191,9 @@ function openTransport(config: Config): MailTransport {
   const transport = attempt("UAM_SMTP_URL", () => createTransport(config, systemClock));
   const files = tlsFiles(config);
   if (files !== undefined) attempt("UAM_TLS_CERT, UAM_TLS_KEY", () => readTlsPair(files));
-  if (transport === undefined || faults.length > 0) throw new ConfigError(faults);
-  return transport;
+  const pages = attempt("UAM_BRAND_LOGO", () => openPages(config, log));
+  if (transport === undefined || pages === undefined || faults.length > 0) throw new ConfigError(faults);
+  return { transport, pages };
 }
 
 function tlsFiles({ tlsCert: cert, tlsKey: key }: Config): TlsFiles | undefined {

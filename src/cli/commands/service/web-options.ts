@@ -6,7 +6,10 @@ import type { WebOptions } from "../../../server/api/web.ts";
 /** The options of the HTTP side, copied field by field: the configuration also holds secrets, which it must not get. */
 export function webOptionsOf(
   config: Config,
-  about: Pick<WebOptions, "version" | "runtime" | "observe" | "pages" | "setupCommand" | "sso" | "sendWebhook">,
+  about: Pick<
+    WebOptions,
+    "version" | "runtime" | "observe" | "pages" | "logo" | "setupCommand" | "sso" | "sendWebhook"
+  >,
 ): WebOptions {
   return {
     baseUrl: config.baseUrl,
@@ -17,6 +20,7 @@ export function webOptionsOf(
     trustedProxies: config.trustedProxies,
     contact: config.contact,
     brand: config.brandName,
+    logo: about.logo,
     dryRun: config.localHost && config.hostMode === "dry-run",
     version: about.version,
     runtime: about.runtime,

@@ -28,10 +28,11 @@ export const serviceHandlers: Handlers<typeof service> = {
   },
 
   "GET /console/config": async ({ web }) => {
-    const { version, brand = "", dryRun = false, captcha, contact = "", sso, setupCommand: command } = web.options;
+    const { version, brand = "", logo, dryRun = false, captcha, contact = "", sso } = web.options;
+    const { setupCommand: command } = web.options;
     const setup = command === undefined || (await web.hasAdmins()) ? null : { command };
     const provider = sso === undefined ? null : { name: sso.name };
-    return { version, brand, dry_run: dryRun, captcha, contact, sso: provider, setup };
+    return { version, brand, logo: logo?.() ?? null, dry_run: dryRun, captcha, contact, sso: provider, setup };
   },
 
   "GET /openapi.json": ({ web, reply }) => {
