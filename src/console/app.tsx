@@ -10,7 +10,6 @@ import { type Installation, useInstallation } from "./installation.ts";
 import { navigationFor } from "./navigation.ts";
 import { Home } from "./pages/public/home.tsx";
 import { Login } from "./pages/public/login.tsx";
-import { NotFound } from "./pages/public/not-found.tsx";
 import { maySee } from "./roles.ts";
 import { type Principal, SessionProvider, type SessionState, useSession } from "./session.tsx";
 import { common } from "./texts/common.ts";
@@ -28,6 +27,7 @@ const hostPages = () => import("./pages/hosts/pages.ts");
 const Apply = lazy(async () => (await publicPages()).Apply);
 const Forgot = lazy(async () => (await publicPages()).Forgot);
 const Reset = lazy(async () => (await publicPages()).Reset);
+const NotFound = lazy(async () => (await import("./pages/public/not-found.tsx")).NotFound);
 const Overview = lazy(async () => (await userPages()).Overview);
 const Keys = lazy(async () => (await userPages()).Keys);
 const Connect = lazy(async () => (await userPages()).Connect);
@@ -59,7 +59,9 @@ export function App() {
 }
 
 function Frame() {
-  const { path } = useLocation();
+  const { path, url } = useLocation();
+  // The router is not as strict as the service, which has answered that there is no such page.
+  const isLost = !isPage(url.replace(/[?#].*$/s, ""));
   const [outdated, setOutdated] = useState(false);
   const installation = useInstallation();
   return (
@@ -82,40 +84,45 @@ function Frame() {
           </Notice>
         ) : (
           // A script that cannot be loaded is one whose name changed: the service was updated meanwhile.
-          <ErrorBoundary onError={() => setOutdated(true)}>
-            <Router>
-              <Route path={PAGES.home} component={Home} />
-              <Route path={PAGES.login} component={Login} />
-              <Route path={PAGES.apply} component={Apply} />
-              <Route path={PAGES.forgot} component={Forgot} />
-              <Route path={PAGES.reset} component={Reset} />
-              <Route path={PAGES.me} component={Overview} />
-              <Route path={PAGES.keys} component={Keys} />
-              <Route path={PAGES.connect} component={Connect} />
-              <Route path={PAGES.trail} component={Trail} />
-              <Route path={PAGES.notMe} component={NotMe} />
-              <Route path={PAGES.dashboard} component={Dashboard} />
-              <Route path={PAGES.applications} component={Applications} />
-              <Route path={PAGES.users} component={Users} />
-              <Route path={PAGES.user} component={User} />
-              <Route path={PAGES.audit} component={Audit} />
-              <Route path={PAGES.settings} component={Settings} />
-              <Route path={PAGES.admins} component={Admins} />
-              <Route path={PAGES.webhooks} component={Webhooks} />
-              <Route path={PAGES.tokens} component={Tokens} />
-              <Route path={PAGES.account} component={Account} />
-              <Route path={PAGES.hosts} component={Hosts} />
-              <Route path={PAGES.host} component={Host} />
-              <Route path={PAGES.hostGroups} component={HostGroups} />
-              <Route path={PAGES.hostGroup} component={HostGroup} />
-              <Route default component={NotFound} />
-            </Router>
-          </ErrorBoundary>
+          <ErrorBoundary onError={() => setOutdated(true)}>{isLost ? <NotFound /> : <Pages />}</ErrorBoundary>
         )}
       </main>
       <Footer installation={installation} />
       <Announcer />
     </>
+  );
+}
+
+/** The page of the address. */
+function Pages() {
+  return (
+    <Router>
+      <Route path={PAGES.home} component={Home} />
+      <Route path={PAGES.login} component={Login} />
+      <Route path={PAGES.apply} component={Apply} />
+      <Route path={PAGES.forgot} component={Forgot} />
+      <Route path={PAGES.reset} component={Reset} />
+      <Route path={PAGES.me} component={Overview} />
+      <Route path={PAGES.keys} component={Keys} />
+      <Route path={PAGES.connect} component={Connect} />
+      <Route path={PAGES.trail} component={Trail} />
+      <Route path={PAGES.notMe} component={NotMe} />
+      <Route path={PAGES.dashboard} component={Dashboard} />
+      <Route path={PAGES.applications} component={Applications} />
+      <Route path={PAGES.users} component={Users} />
+      <Route path={PAGES.user} component={User} />
+      <Route path={PAGES.audit} component={Audit} />
+      <Route path={PAGES.settings} component={Settings} />
+      <Route path={PAGES.admins} component={Admins} />
+      <Route path={PAGES.webhooks} component={Webhooks} />
+      <Route path={PAGES.tokens} component={Tokens} />
+      <Route path={PAGES.account} component={Account} />
+      <Route path={PAGES.hosts} component={Hosts} />
+      <Route path={PAGES.host} component={Host} />
+      <Route path={PAGES.hostGroups} component={HostGroups} />
+      <Route path={PAGES.hostGroup} component={HostGroup} />
+      <Route default component={NotFound} />
+    </Router>
   );
 }
 

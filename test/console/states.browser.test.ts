@@ -202,6 +202,32 @@ describeInBrowser("a page", () => {
     rmSync(directory, { recursive: true });
   });
 
+  test("at an address without one is a page that leads to the one that was meant", async () => {
+    const { page, close } = await openPage(browser, system.origin);
+    const answer = await page.goto("/Login");
+    expect(answer?.status()).toBe(404);
+    await arrive(page, "There is no such page");
+    await page.getByRole("main").getByRole("link", { name: "Log in" }).click();
+    await arrive(page, "Log in");
+    await close();
+    const { page: own, close: leaveOwn } = await signedIn("admin");
+    for (const path of ["/admin/user/1", "/users/1/", "//users//1"]) {
+      await own.goto(system.origin + path);
+      await arrive(own, "There is no such page");
+      await own.getByRole("link", { name: "Users 1", exact: true }).click();
+      await arrive(own, "alice");
+    }
+    await own.goto(`${system.origin}//`);
+    await arrive(own, "SSH access for a limited time");
+    // Not what the router would have taken it for, nor a page of users' own.
+    await own.goto("/login//");
+    await arrive(own, "There is no such page");
+    await own.goto("/keys");
+    await arrive(own, "There is no such page");
+    expect(await own.getByRole("main").getByRole("link").allInnerTexts()).toEqual(["Go to your own pages"]);
+    await leaveOwn();
+  });
+
   /** One session for each kind of reader. */
   async function pageFor(who: Screen["who"]): Promise<WatchedPage> {
     const known = open.get(who);

@@ -89,11 +89,6 @@ const en = {
     goBack: "Go to your own pages",
     factorTitle: "One step first",
   },
-  notFound: {
-    title: "There is no such page",
-    text: "The address may be mistyped, or the page has moved.",
-    home: "Go to the first page",
-  },
   insecure: {
     title: "This page was not opened over HTTPS",
     text: "Browsers keep a session only over HTTPS, or on the machine itself (localhost). Logging in would seem to work and then be forgotten. Open the address that begins with https://.",

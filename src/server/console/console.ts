@@ -40,8 +40,15 @@ export function createConsole(
     if (file !== undefined) return answerFile(request, file);
     const picture = logo();
     if (path === picture?.path) return answerLogo(request, picture);
-    return isPage(path) ? answerPage(request, document, tag) : undefined;
+    if (isPage(path)) return answerPage(request, document, tag);
+    return isForPerson(request, path) ? answerLost(request, document) : undefined;
   };
+}
+
+/** Whether a browser asks for a page that there is not: people get one that helps, programs the API's answer. */
+function isForPerson({ method, headers }: Request, path: string): boolean {
+  if (method !== "GET" && method !== "HEAD") return false;
+  return !/^\/(?:api|assets)(?:\/|$)/.test(path) && accepts(headers.get("accept") ?? "", "text/html");
 }
 
 /** For what has a name that changes with the content. */
@@ -79,11 +86,20 @@ function answerLogo(request: Request, { type, bytes }: Logo): Response {
   return respond(request, bytes, new Headers({ "content-type": type, "cache-control": FOR_EVER }));
 }
 
+const DOCUMENT = {
+  "content-type": "text/html; charset=utf-8",
+  "content-security-policy": PAGE_POLICY,
+  "permissions-policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=()",
+} as const;
+
+/** The same document: its script sees by the address that there is no such page, and which one may have been meant. */
+function answerLost(request: Request, document: Uint8Array<ArrayBuffer>): Response {
+  return respond(request, document, new Headers({ ...DOCUMENT, "cache-control": "no-store", vary: "Accept" }), 404);
+}
+
 function answerPage(request: Request, document: Uint8Array<ArrayBuffer>, tag: string): Response {
   const headers = new Headers({
-    "content-type": "text/html; charset=utf-8",
-    "content-security-policy": PAGE_POLICY,
-    "permissions-policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=()",
+    ...DOCUMENT,
     // Asked for again each time, so that an upgrade is seen at once; unchanged it costs no body.
     "cache-control": "no-cache",
     etag: tag,
@@ -92,9 +108,9 @@ function answerPage(request: Request, document: Uint8Array<ArrayBuffer>, tag: st
   return respond(request, document, headers);
 }
 
-function respond(request: Request, body: Uint8Array<ArrayBuffer>, headers: Headers): Response {
+function respond(request: Request, body: Uint8Array<ArrayBuffer>, headers: Headers, status = 200): Response {
   headers.set("content-length", String(body.byteLength));
-  return new Response(request.method === "HEAD" ? null : body, { headers });
+  return new Response(request.method === "HEAD" ? null : body, { status, headers });
 }
 
 /** Whether an If-None-Match names the tag; a proxy that compresses makes it a weak one (RFC 9110, section 13.1.2). */
@@ -103,7 +119,7 @@ function isKnown(header: string, tag: string): boolean {
   return known.includes(tag) || header.trim() === "*";
 }
 
-/** Whether an Accept-Encoding accepts the coding; one with q=0 is refused (RFC 9110, section 12.5.3). */
+/** Whether an Accept or Accept-Encoding names it; with q=0 it is refused (RFC 9110, sections 12.5.1 and 12.5.3). */
 function accepts(header: string, coding: string): boolean {
   return header.split(",").some((part) => {
     const [name = "", ...parameters] = part.split(";").map((text) => text.trim().toLowerCase());

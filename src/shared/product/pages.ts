@@ -1,6 +1,6 @@
 /** The console's pages: the one list that the server answers, the console shows and mails link to. */
 
-/** Paths of pages; a part that begins with ":" stands for a number. No other path is a page, so scanners get none. */
+/** Paths of pages; a part that begins with ":" stands for a number. No other path is a page: answers to others have the status 404. */
 export const PAGES = {
   home: "/",
   apply: "/apply",

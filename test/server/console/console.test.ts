@@ -34,20 +34,39 @@ describe("pages", () => {
     expect(await response.text()).toContain("<title>pages</title>");
   });
 
+  const NONE = [
+    ...["//", "/login//", "/Login", "/%6cogin", "/login.", "/admin/users/7%0a", "/admin/users/x"],
+    ...["/admin/users/7/keys", "/wp-login.php", "/index.html"],
+  ];
+  const BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+
+  test.each(NONE)("%s is none, which a person is told by the document", async (path) => {
+    const response = await get(path, { accept: BROWSER });
+    expect(response.status).toBe(404);
+    expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
+    expect(response.headers.get("content-security-policy")).toBe(PAGE_POLICY);
+    expect([response.headers.get("cache-control"), response.headers.get("etag")]).toEqual(["no-store", null]);
+    expect(response.headers.get("vary")).toBe("Accept");
+    expect(await response.text()).toContain("<title>pages</title>");
+    const head = await get(path, { accept: BROWSER }, "HEAD");
+    expect([head.status, await head.text()]).toEqual([404, ""]);
+  });
+
   test.each([
-    "//",
-    "/login//",
-    "/Login",
-    "/%6cogin",
-    "/login.",
-    "/admin/users/7%0a",
-    "/admin/users/x",
-    "/admin/users/7/keys",
-    "/wp-login.php",
-    "/assets/other.js",
-    "/assets/../main-1.js",
-    "/index.html",
-  ])("%s is none", async (path) => {
+    ["/Login", "POST", BROWSER],
+    ["/Login", "GET", "*/*"],
+    ["/Login", "GET", "application/json, text/html;q=0"],
+    ["/api/v1/nothing", "GET", BROWSER],
+    ["/api/", "GET", BROWSER],
+    ["/assets/other.js", "GET", BROWSER],
+    ["/assets", "GET", BROWSER],
+  ])("%s by %s for %s is answered as the API does", async (path, method, accept) => {
+    const response = await get(path, { accept }, method);
+    expect(response.status).toBe(404);
+    expect(await response.json()).toEqual({ error: expect.any(String) });
+  });
+
+  test.each([...NONE, "/assets/other.js", "/assets/../main-1.js"])("%s is none", async (path) => {
     const response = await get(path);
     expect(response.status).toBe(404);
     expect(await response.json()).toEqual({ error: expect.any(String) });
