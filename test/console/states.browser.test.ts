@@ -228,6 +228,30 @@ describeInBrowser("a page", () => {
     await leaveOwn();
   });
 
+  test.each([
+    [
+      `${PAGES.users}?status=bogus&q=contractor`,
+      "Users",
+      "status=bogus: there are active, disabled, expired",
+      "q=contractor",
+    ],
+    [`${PAGES.users}?stauts=active`, "Users", "stauts=active", ""],
+    [`${PAGES.applications}?kind=<b>`, "Applications", "kind=<b>: there are all, access, extension", ""],
+    [`${PAGES.hosts}?page=0`, "Hosts", "page=0", ""],
+    [`${PAGES.audit}?action=user.crate&since=soon&actor=admin`, "Audit log", "since=soon", "actor=admin"],
+  ])("at %s says which filter there is not, and leads to the list without it", async (path, title, said, rest) => {
+    const watched = await signedIn("admin");
+    const { page } = watched;
+    await page.goto(path);
+    await arriveWhole(page, title);
+    await page.getByText(said, { exact: true }).waitFor();
+    expect(await page.getByRole("alert").count()).toBe(0);
+    await page.getByRole("link", { name: "Open the list without it" }).click();
+    await page.waitForURL((url) => url.search.slice(1) === rest);
+    await page.getByText(said, { exact: true }).waitFor({ state: "detached" });
+    await leave(watched);
+  });
+
   /** One session for each kind of reader. */
   async function pageFor(who: Screen["who"]): Promise<WatchedPage> {
     const known = open.get(who);

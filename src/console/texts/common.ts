@@ -46,6 +46,11 @@ const en = {
   pages: "Pages of this list",
   range: (first: number, last: number, total: number) => `${number(first)} to ${number(last)} of ${number(total)}`,
   pastEnd: (total: number) => `This page is past the end: there are ${number(total)}.`,
+  odd: {
+    title: "The address has a filter that there is not. It does not count here.",
+    possible: (values: readonly string[]) => `there are ${values.join(", ")}`,
+    without: "Open the list without it",
+  },
   showMore: "Show more",
   failure: {
     title: "That did not work",

@@ -2,6 +2,8 @@
 
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
+import { PAGES } from "../../../shared/product/pages.ts";
+import { OddFilters } from "../../odd-notice.tsx";
 import { mayChange } from "../../roles.ts";
 import { signedIn } from "../../signed-in.tsx";
 import { applicationTexts } from "../../texts/admin/applications.ts";
@@ -12,6 +14,7 @@ import { Queue } from "./applications/queue.tsx";
 import {
   type ApplicationsView,
   addressOf,
+  FILTERS,
   fromTheEnd,
   KIND_FILTERS,
   readView,
@@ -24,13 +27,15 @@ const PAGE_SIZE = 50;
 export const Applications = signedIn("admin", forRole("applications", ApplicationsPage));
 
 function ApplicationsPage() {
-  const view = readView(useLocation().query);
+  const { query } = useLocation();
+  const view = readView(query);
   const role = useRole();
   const { aside } = applicationTexts;
   const [decided, setDecided] = useState<readonly string[]>([]);
   return (
     <Page title={applicationTexts.title}>
       <ReadOnly area="applications" />
+      <OddFilters path={PAGES.applications} query={query} filters={FILTERS} />
       <div class="queue-page">
         <div class="stack">
           <Decided sentences={decided} />

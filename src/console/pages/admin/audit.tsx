@@ -2,7 +2,9 @@
 
 import { useEffect, useRef } from "preact/hooks";
 import { useLocation } from "preact-iso";
+import { PAGES } from "../../../shared/product/pages.ts";
 import type { Ask } from "../../api.ts";
+import { OddFilters } from "../../odd-notice.tsx";
 import { signedIn } from "../../signed-in.tsx";
 import { auditTexts as texts } from "../../texts/admin/audit.ts";
 import { announce } from "../../ui/announce.tsx";
@@ -12,7 +14,7 @@ import { pageOf } from "../../ui/page-number.ts";
 import { Pager } from "../../ui/table.tsx";
 import { Loaded, useApi } from "../../use-api.tsx";
 import { Export } from "./audit/export.tsx";
-import { type AuditFilter, auditHref, filterOf } from "./audit/filter.ts";
+import { type AuditFilter, auditHref, filterOf, VALUES } from "./audit/filter.ts";
 import { FilterForm } from "./audit/filter-form.tsx";
 import { Records } from "./audit/records.tsx";
 import { forRole } from "./for-role.tsx";
@@ -27,6 +29,7 @@ export const Audit = signedIn(
     return (
       <Page title={texts.title}>
         <p class="lead">{texts.lead}</p>
+        <OddFilters path={PAGES.audit} query={query} filters={VALUES} />
         <FilterForm key={auditHref(filter)} filter={filter} />
         <Results filter={filter} page={pageOf(query.page)} />
         <Export since={filter.since} until={filter.until} />

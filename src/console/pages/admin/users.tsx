@@ -3,6 +3,7 @@
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { PAGES, userPage } from "../../../shared/product/pages.ts";
+import { OddFilters } from "../../odd-notice.tsx";
 import { mayChange } from "../../roles.ts";
 import { signedIn } from "../../signed-in.tsx";
 import { userListTexts } from "../../texts/admin/users.ts";
@@ -22,14 +23,15 @@ import { BulkBar } from "./users/bulk-bar.tsx";
 import { BulkDialog } from "./users/bulk-dialog.tsx";
 import { CreateDialog } from "./users/create.tsx";
 import { Filters } from "./users/filters.tsx";
-import { addressOfUsers, askOf, isEverybody, readUsersView, type UsersView } from "./users/view.ts";
+import { addressOfUsers, askOf, FILTERS, isEverybody, readUsersView, type UsersView } from "./users/view.ts";
 
 const PAGE_SIZE = 25;
 
 export const Users = signedIn("admin", forRole("users", UsersPage));
 
 function UsersPage() {
-  const view = readUsersView(useLocation().query);
+  const { query } = useLocation();
+  const view = readUsersView(query);
   const isAllowed = mayChange(useRole(), "users");
   const users = useApi("GET /users", { query: askOf(view, PAGE_SIZE) });
   const [isCreating, setCreating] = useState(false);
@@ -47,6 +49,7 @@ function UsersPage() {
     >
       <ReadOnly area="users" />
       <Done what={done.what} />
+      <OddFilters path={PAGES.users} query={query} filters={FILTERS} />
       <Filters view={view} />
       <Loaded query={users}>
         {({ items, total }) => <List {...{ view, items, total, isAllowed }} onDone={done.tell} />}

@@ -3,6 +3,7 @@
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { hostPage, PAGES } from "../../../shared/product/pages.ts";
+import { OddFilters } from "../../odd-notice.tsx";
 import { mayChange } from "../../roles.ts";
 import { signedIn } from "../../signed-in.tsx";
 import { common } from "../../texts/common.ts";
@@ -20,7 +21,7 @@ import { Filters } from "./filters.tsx";
 import { HostStatus, LeaseEnd } from "./host-state.tsx";
 import { JoinLine } from "./join-line.tsx";
 import type { HostRecord } from "./state.ts";
-import { addressOfHosts, askOf, type HostsView, isAll, readHostsView } from "./view.ts";
+import { addressOfHosts, askOf, FILTERS, type HostsView, isAll, readHostsView } from "./view.ts";
 
 const PAGE_SIZE = 50;
 /** Hosts come, go silent and confirm while somebody looks. */
@@ -29,7 +30,8 @@ const WATCHED = 15_000;
 export const Hosts = signedIn("admin", forRole("hosts", HostsPage));
 
 function HostsPage() {
-  const view = readHostsView(useLocation().query);
+  const { query } = useLocation();
+  const view = readHostsView(query);
   const hosts = useApi("GET /hosts", { query: askOf(view, PAGE_SIZE) }, WATCHED);
   const isOwner = mayChange(useRole(), "hosts");
   const [isAdding, setAdding] = useState(false);
@@ -58,6 +60,7 @@ function HostsPage() {
       <p class="lead">{texts.lead}</p>
       <ReadOnly area="hosts" />
       <Done key={line?.line ?? ""} what={made.what} />
+      <OddFilters path={PAGES.hosts} query={query} filters={FILTERS} />
       <Filters view={view} />
       <Loaded query={hosts}>{({ items, total }) => <List {...{ view, items, total }} />}</Loaded>
       {isAdding ? <AddHost onClose={() => setAdding(false)} onMade={show} /> : null}

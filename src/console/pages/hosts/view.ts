@@ -3,6 +3,7 @@
 import { PAGES } from "../../../shared/product/pages.ts";
 import { HOST_STATUSES } from "../../../shared/product/statuses.ts";
 import { type QueryOf, searchOf } from "../../api.ts";
+import { anyText, type Filters } from "../../odd-filters.ts";
 import { pageOf } from "../../ui/page-number.ts";
 
 export interface HostsView {
@@ -17,6 +18,12 @@ export interface HostsView {
 /** As long as a host's name. */
 export const MAX_NAME = 63;
 export const STATUSES = ["", ...HOST_STATUSES] as const;
+
+/** What an address may say. */
+export const FILTERS: Readonly<Record<Exclude<keyof HostsView, "page">, Filters[string]>> = {
+  ...{ q: anyText, group: anyText },
+  status: STATUSES,
+};
 
 /** Parses the address; values that make no sense do not count. */
 export function readHostsView(query: Readonly<Record<string, string>>): HostsView {

@@ -2,6 +2,7 @@
 
 import { PAGES } from "../../../../shared/product/pages.ts";
 import { searchOf } from "../../../api.ts";
+import type { Filters } from "../../../odd-filters.ts";
 import { pageOf } from "../../../ui/page-number.ts";
 
 export type StatusFilter = "pending" | "approved" | "rejected" | "all";
@@ -19,6 +20,11 @@ export const KIND_FILTERS: readonly KindFilter[] = ["all", "access", "extension"
 
 /** Without a word in the address: everything that waits for a decision. */
 const PLAIN: ApplicationsView = { status: "pending", kind: "all", page: 1 };
+
+/** What an address may say. */
+export const FILTERS: Readonly<Record<Exclude<keyof ApplicationsView, "page">, Filters[string]>> = {
+  ...{ status: STATUS_FILTERS, kind: KIND_FILTERS },
+};
 
 /** Parses the address; values that make no sense do not count. */
 export function readView(query: Readonly<Record<string, string>>): ApplicationsView {

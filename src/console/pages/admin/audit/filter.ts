@@ -2,6 +2,9 @@
 
 import { PAGES } from "../../../../shared/product/pages.ts";
 import { searchOf } from "../../../api.ts";
+import { anyText, type Filters, oddFilters } from "../../../odd-filters.ts";
+import { actionTexts } from "../../../texts/admin/actions.ts";
+import { auditTexts } from "../../../texts/admin/audit.ts";
 
 /** The filters by their names in the API and in the address. */
 export const FILTERS = ["actor", "action", "resource_type", "resource_id", "user_id", "since", "until"] as const;
@@ -14,10 +17,24 @@ export const NO_FILTER: AuditFilter = {
   ...{ user_id: "", since: "", until: "" },
 };
 
-/** The filter in an address. */
+/** The filter in an address; values that the service would refuse do not count. */
 export function filterOf(query: Readonly<Record<string, string>>): AuditFilter {
-  return Object.fromEntries(FILTERS.map((name) => [name, query[name] ?? ""])) as AuditFilter;
+  const odd = oddFilters(query, VALUES);
+  return Object.fromEntries(
+    FILTERS.map((name) => [name, odd.includes(name) ? "" : (query[name] ?? "")]),
+  ) as AuditFilter;
 }
+
+const isMoment = (value: string) => localOf(value) !== "";
+
+/** What an address may say; the service looks more closely at moments. */
+export const VALUES: Readonly<Record<(typeof FILTERS)[number], Filters[string]>> = {
+  ...{ actor: anyText, resource_id: anyText },
+  action: Object.keys(actionTexts.actions),
+  resource_type: Object.keys(auditTexts.filter.types),
+  user_id: (value) => /^\d+$/.test(value.trim()),
+  ...{ since: isMoment, until: isMoment },
+};
 
 /** The address of a page of the records that match. */
 export function auditHref(filter: Partial<AuditFilter>, page = 1): string {

@@ -3,6 +3,7 @@
 import { PAGES } from "../../../../shared/product/pages.ts";
 import { USER_STATUSES } from "../../../../shared/product/statuses.ts";
 import { type QueryOf, searchOf } from "../../../api.ts";
+import { anyText, type Filters } from "../../../odd-filters.ts";
 import { pageOf } from "../../../ui/page-number.ts";
 
 export type Sort = NonNullable<(QueryOf<"GET /users"> & object)["sort"]>;
@@ -23,6 +24,12 @@ export const SORTS: readonly Sort[] = ["-created_at", "created_at", "username", 
 export const MAX_SEARCH = 128;
 
 const NEWEST: Sort = "-created_at";
+
+/** What an address may say. */
+export const FILTERS: Readonly<Record<Exclude<keyof UsersView, "page">, Filters[string]>> = {
+  ...{ q: anyText, supervisor: anyText },
+  ...{ status: STATUSES, sort: SORTS },
+};
 
 /** Parses the address; values that make no sense do not count. */
 export function readUsersView(query: Readonly<Record<string, string>>): UsersView {
