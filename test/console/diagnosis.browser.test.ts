@@ -1,8 +1,11 @@
 /** A user's page says whether they can log in, with each cause, sshd's words, and their request for more time. */
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { eq } from "drizzle-orm";
 import type { Browser } from "playwright-core";
 import { PAGES } from "../../src/shared/product/pages.ts";
+import { DAY, shift } from "../../src/shared/time/clock.ts";
+import { users } from "../../src/store/schema.ts";
 import { HANG } from "../support/hang.ts";
 import { describeInBrowser, expectNoFaults } from "./support/browser.ts";
 import { openBrowser } from "./support/chromium.ts";
@@ -40,6 +43,34 @@ describeInBrowser("a user's page", () => {
       await page.getByText("sshd's log was not read: This host has no journal.").waitFor();
       expect(await page.getByText("None was found.").count()).toBe(0);
       expectNoFaults(watched);
+    },
+    HANG,
+  );
+
+  test(
+    "of somebody whose time is up says that there is nothing to disable, and offers to delete",
+    async () => {
+      const { id } = await system.user("over");
+      await system.db
+        .update(users)
+        .set({ expireAt: shift(system.clock.now(), -DAY) })
+        .where(eq(users.id, id));
+      const watched = await openSignedIn(browser, system, "admin");
+      const { page } = watched;
+      await page.goto(PAGES.user.replace(":id", String(id)));
+      await page.getByRole("button", { name: "Disable …" }).click();
+      const dialog = page.getByRole("dialog", { name: "over has no access already" });
+      await dialog.getByText("Access ended on 19 Nov 2026").waitFor();
+      await dialog.getByText("are kept until 19 Dec 2026").waitFor();
+      await dialog.getByRole("button", { name: "Delete …" }).click();
+      await page.getByRole("dialog", { name: "Delete over for good" }).waitFor();
+      await page.keyboard.press("Escape");
+      await page.goto(`${PAGES.users}?q=over`);
+      await page.getByRole("checkbox", { name: "Select over" }).click();
+      await page.getByRole("button", { name: "Disable 1 user …" }).click();
+      await page.getByText("Access has ended already, so there is nothing to disable or enable.").waitFor();
+      expectNoFaults({ ...watched, faults: watched.faults.filter((fault) => !fault.includes("409")) });
+      await watched.close();
     },
     HANG,
   );

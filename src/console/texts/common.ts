@@ -79,6 +79,8 @@ const en = {
     "captcha.wrong": "The check that you are not a program failed or came too late. Try again.",
     "reset.wrong": "The link was used, is older than 30 minutes, or there is a newer one.",
     "application.limit": "So many applications wait for a decision that no more are taken at present.",
+    "user.expired":
+      "Access has ended already, so there is nothing to disable or enable. Delete the user if the account is to go now; extending gives access again.",
     "key.duplicate": "This key is already in use on this host. Use another one.",
   } as Readonly<Record<string, string>>,
   session: {

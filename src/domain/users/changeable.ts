@@ -31,7 +31,7 @@ export interface Extended {
  * own lock is under way, which the administrators have not been told of yet.
  */
 export async function requireEnableable(context: Context, user: User, owed: readonly Closing[]): Promise<void> {
-  requireNotExpired(context, user);
+  requireNotExpired(context, user, "is expired; extend the account instead");
   await requireAccount(context, user, "conflict");
   requireStaying(user, owed, "conflict");
   if (owed.some(({ kind, action }) => kind === "shut" && action === "user.lock")) throw beingDisabled(user, "conflict");
@@ -96,7 +96,7 @@ export function reasonDetail(reason: string): AuditDetail {
 
 /** Throws `conflict` if disabling has nothing to change: the user is expired, or the account is on none of their hosts. */
 export async function requireDisableable(context: Context, db: Stored, user: User): Promise<void> {
-  requireNotExpired(context, user);
+  requireNotExpired(context, user, "is expired and has no access already; to remove the account, delete the user");
   const account = refOf(user);
   const presence = user.local ? await context.host.presence(account) : "missing";
   if (presence === "foreign") throw accountForeign(user, "conflict");
@@ -105,10 +105,9 @@ export async function requireDisableable(context: Context, db: Stored, user: Use
   if (missing === hosts && (user.local || hosts > 0)) throw accountMissing(user, "conflict");
 }
 
-function requireNotExpired(context: Context, user: User): void {
+function requireNotExpired(context: Context, user: User, otherwise: string): void {
   if (!isExpired(user, context.clock.now())) return;
-  const sentence = `${user.username} is expired; extend the account instead`;
-  throw new UamError("conflict", sentence, { reason: "user.expired" });
+  throw new UamError("conflict", `${user.username} ${otherwise}`, { reason: "user.expired" });
 }
 
 async function requireAccount(context: Context, user: User, code: "conflict" | "internal"): Promise<void> {

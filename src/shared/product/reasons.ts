@@ -69,7 +69,7 @@ export const REASONS = {
   "admin.last_owner": "The last owner can be neither removed nor given another role.",
   "user.missing": "There is no such user.",
   "user.taken": "The username is taken.",
-  "user.expired": "The user is expired; extend the account instead.",
+  "user.expired": "The user is expired and has no access already: extend the account, or delete the user.",
   "user.recycled": "The user is expired for so long that the account is being reclaimed.",
   "user.not_active": "Only active users may do this.",
   "user.disabling": "The user is just being disabled.",

@@ -170,8 +170,13 @@ describe("disableUser() and enableUser()", () => {
       expect((await admin.call("POST", `/users/${id}/${verb}`)).status).toBe(409);
     app.clock.advance(DAY);
     admin = await app.admin();
-    for (const verb of ["disable", "enable"])
-      expect((await admin.call("POST", `/users/${id}/${verb}`)).status).toBe(409);
+    for (const [verb, instead] of [
+      ["disable", "has no access already; to remove the account, delete the user"],
+      ["enable", "extend the account instead"],
+    ]) {
+      const { status, body } = await admin.call("POST", `/users/${id}/${verb}`);
+      expect([status, body.error]).toEqual([409, expect.stringContaining(instead ?? "")]);
+    }
   });
 
   test("disable holds whatever the host refuses, says what is left to do, and is recorded as failed", async () => {

@@ -16,6 +16,7 @@ import { ChangeDialog, type ChangeKind } from "./user/change-dialog.tsx";
 import { DeleteDialog } from "./user/delete.tsx";
 import { Diagnosis } from "./user/diagnosis.tsx";
 import { EditDialog } from "./user/edit.tsx";
+import { EndedDialog } from "./user/ended.tsx";
 import { Facts } from "./user/facts.tsx";
 import { UserHosts } from "./user/hosts.tsx";
 import { Keys } from "./user/keys.tsx";
@@ -97,7 +98,7 @@ function Overview({ user, onDone }: OverviewProps) {
           <Button onClick={() => start("edit")}>{actions.edit}</Button>
           <Button onClick={() => start("networks")}>{networkTexts.button}</Button>
           {user.status === "disabled" ? <Button onClick={() => start("enable")}>{actions.enable}</Button> : null}
-          {user.status === "active" ? (
+          {user.status !== "disabled" ? (
             <Button kind="danger" onClick={() => start("disable")}>
               {actions.disable}
             </Button>
@@ -107,7 +108,11 @@ function Overview({ user, onDone }: OverviewProps) {
           </Button>
         </div>
       ) : null}
-      {open === "extend" || open === "enable" || open === "disable" ? <ChangeDialog {...dialog} kind={open} /> : null}
+      {open === "disable" && user.status === "expired" ? (
+        <EndedDialog user={user} onClose={props.onClose} onDelete={() => start("delete")} />
+      ) : open === "extend" || open === "enable" || open === "disable" ? (
+        <ChangeDialog {...dialog} kind={open} />
+      ) : null}
       {open === "edit" ? <EditDialog {...dialog} /> : null}
       {open === "networks" ? <UserNetworks {...dialog} /> : null}
       {open === "delete" ? <DeleteDialog {...dialog} /> : null}

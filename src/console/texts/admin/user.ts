@@ -78,6 +78,14 @@ const en = {
     busy: "Disabling …",
     done: (name: string, _until: string) => `${name} was disabled.`,
   },
+  /** In the place of `disable`, where the time is up. */
+  ended: {
+    title: (name: string) => `${name} has no access already`,
+    since: (date: string) => `Access ended on ${date}. There is nothing left to disable.`,
+    kept: "The account and its home are kept until the recycle period is over. Until then, extending gives access again.",
+    keptUntil: (date: string) =>
+      `The account and its home are kept until ${date}, when they are deleted. Until then, extending gives access again. If they are to go at once, delete the user now.`,
+  },
   enable: {
     title: (name: string) => `Enable ${name}`,
     submit: "Enable",
