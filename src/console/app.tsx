@@ -5,6 +5,7 @@ import { ErrorBoundary, LocationProvider, lazy, Route, Router, useLocation } fro
 import { isPage, PAGES } from "../shared/product/pages.ts";
 import { api } from "./api.ts";
 import { useWaiting, type Waiting } from "./attention.ts";
+import { Finder } from "./finder.tsx";
 import { Footer } from "./footer.tsx";
 import { type Installation, useInstallation } from "./installation.ts";
 import { navigationFor } from "./navigation.ts";
@@ -179,6 +180,7 @@ function Header({ path, installation }: HeaderProps) {
           ))}
         </ul>
       </nav>
+      {state.kind === "open" && state.principal.needs === undefined ? <Finder principal={state.principal} /> : null}
       {state.kind === "open" ? (
         <div class="who">
           <Who principal={state.principal} isHere={path === PAGES.account} />

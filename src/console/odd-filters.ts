@@ -1,6 +1,6 @@
 /** Filters in an address that the service would refuse. */
 
-import { nearMiss } from "../shared/text/near-miss.ts";
+import { isLike } from "./like.ts";
 
 export type Query = Readonly<Record<string, string>>;
 /** By the name of each filter that there is: its values, or whether it may have this one. */
@@ -18,7 +18,7 @@ export function oddFilters(query: Query, filters: Filters): readonly string[] {
     const values = Object.hasOwn(known, name) ? known[name] : undefined;
     // What is empty, or resembles no filter, is ignored, as by the service.
     if (value === "") return [];
-    if (values === undefined) return nearMiss(name, Object.keys(known)) === undefined ? [] : [name];
+    if (values === undefined) return Object.keys(known).some((filter) => isLike(name, filter)) ? [name] : [];
     return (typeof values === "function" ? values(value) : values.includes(value)) ? [] : [name];
   });
 }

@@ -3,6 +3,7 @@
 import { type ComponentChildren, createContext } from "preact";
 import { useCallback, useContext, useEffect, useState } from "preact/hooks";
 import { type AnswerOf, ApiFailure, api, watchSession } from "./api.ts";
+import { SINGLE_KEYS } from "./single-keys.ts";
 
 export type Principal = AnswerOf<"GET /auth/me">;
 
@@ -71,14 +72,14 @@ export function SessionProvider({ children }: { readonly children: ComponentChil
       tellOthers("entered");
     },
     leave: async () => {
-      const chosen = localStorage.getItem(CHOSEN_LOGIN);
+      const kept = KEPT.map((name) => [name, localStorage.getItem(name)] as const);
       await api("POST /auth/logout").catch((error: unknown) => {
         // Without a session there is nothing to leave.
         if (!(error instanceof ApiFailure && error.status === 401)) throw error;
       });
       localStorage.removeItem(MARK);
       // The answer had the browser forget all; this says nothing of what was done here.
-      if (chosen !== null) localStorage.setItem(CHOSEN_LOGIN, chosen);
+      for (const [name, value] of kept) if (value !== null) localStorage.setItem(name, value);
       setState({ kind: "none", ended: false });
       tellOthers("left");
     },
@@ -93,6 +94,9 @@ const MARK = "session";
 
 /** Which of the two logins was used last. */
 export const CHOSEN_LOGIN = "login";
+
+/** What is this browser's rather than the session's. */
+const KEPT = [CHOSEN_LOGIN, SINGLE_KEYS];
 
 async function readSession(): Promise<SessionState> {
   return localStorage.getItem(MARK) === null ? { kind: "none", ended: false } : await askSession();

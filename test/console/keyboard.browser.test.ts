@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Browser } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { ADMIN_PASSWORD } from "../support/app.ts";
 import { freshKey } from "../support/keys.ts";
 import { describeInBrowser, expectNoFaults, focusedName, openPage, type WatchedPage } from "./support/browser.ts";
@@ -177,5 +177,102 @@ describeInBrowser("with the keyboard alone", () => {
       await expectFocus(page, `after approving ${name}`);
     }
     await leave(watched);
+  });
+
+  describe("finding", () => {
+    const optionOf = (page: Page) => page.locator("[aria-selected=true]");
+
+    test("people, pages and actions are found by a key, and the focus goes where they lead", async () => {
+      for (const name of ["petra", "petronella"]) await system.user(name);
+      const watched = await openSignedIn(browser, system, "admin");
+      const { page } = watched;
+      await page.goto("/admin");
+      await journey.arrive(page, "Dashboard");
+      await page.keyboard.press("/");
+      const field = page.getByRole("combobox", { name: "People, hosts, pages and actions" });
+      await field.waitFor();
+      await page.keyboard.insertText("petr");
+      await page.getByRole("option", { name: /^petra / }).waitFor();
+      expect(await optionOf(page).textContent()).toContain("petronella");
+      await page.keyboard.press("ArrowDown");
+      expect(await optionOf(page).textContent()).toContain("petra@");
+      expect(await field.getAttribute("aria-activedescendant")).toBe(await optionOf(page).getAttribute("id"));
+      for (const key of ["ArrowDown", "ArrowUp", "ArrowUp", "ArrowDown"]) await page.keyboard.press(key);
+      await page.keyboard.press("Enter");
+      await journey.arrive(page, "petra");
+      await expectFocus(page, "after opening somebody who was found");
+
+      // In a field a / is a letter, and Ctrl+K works; an action opens its dialog, also on the page that one is on.
+      await page.goto("/admin/users");
+      await page.getByLabel("Search").focus();
+      await page.keyboard.type("a/b?");
+      expect(await page.getByLabel("Search").inputValue()).toBe("a/b?");
+      await page.keyboard.press("ControlOrMeta+k");
+      await field.waitFor();
+      await page.keyboard.type("CREATE a");
+      expect(await optionOf(page).textContent()).toContain("Create a user");
+      await page.keyboard.press("Enter");
+      await page.getByRole("dialog", { name: "Create a user" }).waitFor();
+      await expectFocus(page, "in the dialog of an action");
+      expect(new URL(page.url()).hash).toBe("");
+      // Nothing more opens over a dialog.
+      await page.keyboard.press("ControlOrMeta+k");
+      await page.keyboard.press("Escape");
+      await page.getByRole("dialog").waitFor({ state: "hidden" });
+      await expectFocus(page, "after closing it");
+
+      // Closed without a choice, it gives the focus back.
+      await page.getByLabel("Search").focus();
+      await page.keyboard.press("ControlOrMeta+k");
+      await field.waitFor();
+      await page.keyboard.press("Escape");
+      await page.getByRole("dialog").waitFor({ state: "hidden" });
+      expect(await focusedName(page)).toStartWith("Search");
+      await leave(watched);
+    });
+
+    test("single keys can be switched off, which outlasts the session", async () => {
+      const body = { username: "quentin", email: "quentin@example.org", supervisor: "", purpose: "" };
+      await system.anonymous().call("POST", "/approvals", body);
+      const watched = await openSignedIn(browser, system, "admin");
+      const { page } = watched;
+      await page.goto("/admin/applications");
+      await page.locator("article:focus").first().waitFor();
+      await page.keyboard.press("?");
+      const keys = page.getByRole("dialog", { name: "Keys" });
+      await keys.getByText("find people, pages and actions").waitFor();
+      await keyboard(page).press("checkbox", "Keys without Ctrl work");
+      await page.keyboard.press("Escape");
+      await keys.waitFor({ state: "hidden" });
+      await page.locator("article:focus").first().waitFor();
+      for (const key of ["a", "r", "/", "?"]) await page.keyboard.press(key);
+      expect(await page.getByRole("dialog").count()).toBe(0);
+      await page.keyboard.press("ControlOrMeta+k");
+      await page.getByRole("dialog", { name: "Find" }).waitFor();
+      await page.keyboard.type("log out");
+      await page.keyboard.press("Enter");
+      await journey.arrive(page, "Please log in");
+      expect(await page.evaluate(() => localStorage.getItem("keys"))).toBe("off");
+      await leave(watched);
+    });
+
+    test("users find their own pages, and nobody else", async () => {
+      await system.user("rosa");
+      const watched = await openSignedIn(browser, system, { user: "rosa" });
+      const { page } = watched;
+      const asked: string[] = [];
+      page.on("request", (request) => void asked.push(new URL(request.url()).pathname));
+      await page.goto("/me");
+      await journey.arrive(page, "Your access");
+      await page.keyboard.press("/");
+      await page.getByRole("combobox", { name: "Pages and actions" }).waitFor();
+      await page.keyboard.type("key");
+      await page.getByRole("option", { name: /^Add a key/ }).waitFor();
+      await page.keyboard.press("ArrowDown");
+      await page.keyboard.press("Enter");
+      await journey.arrive(page, "Your keys");
+      expect(asked.filter((path) => path.includes("/users"))).toEqual([]);
+      await leave(watched);
+    });
   });
 });

@@ -6,6 +6,8 @@ const en = {
   product: "User access",
   skip: "Skip to content",
   menu: "Pages",
+  find: "Find",
+  keys: "Keys",
   loading: "Loading …",
   stillLoading: "This takes longer than usual. Still loading …",
   retry: "Try again",

@@ -25,8 +25,9 @@ export function Dialog({ title, onClose, onInput, children }: DialogProps) {
     element?.showModal();
     return () => {
       element?.close();
-      // The button that opened it may be gone; then the page's heading is the next best place.
-      const target = before instanceof HTMLElement && before.isConnected ? before : document.querySelector("h1");
+      // The button that opened it may be gone, or a key did it; then the page's heading is the next best place.
+      const isThere = before instanceof HTMLElement && before.isConnected && before !== document.body;
+      const target = isThere ? before : document.querySelector("h1");
       if (target instanceof HTMLElement) target.focus();
     };
   }, []);

@@ -101,7 +101,7 @@ export const SCREENS: readonly Screen[] = [
     },
   }),
   screen("connect", "user"),
-  screen("trail", "user"),
+  screen("trail", "user", { dialogs: { find: dialog(/^Find/, /Add a key/), keys: dialog(/^Keys/) } }),
   screen("notMe", "user", { dialogs: { "shut the account": dialog(/^Shut my account/) } }),
   screen("dashboard", "admin", {
     dialogs: {
@@ -115,6 +115,10 @@ export const SCREENS: readonly Screen[] = [
         showing(/^Disable now/),
         showing(/What will happen/),
       ),
+      find: dialog(/^Find/, /Create a user/),
+      "somebody found": first(dialog(/^Find/), fill(/^People/, "a"), showing(/@exam/)),
+      "nobody found": first(dialog(/^Find/), fill(/^People/, "xyzzy"), showing(/Nothing is called so/)),
+      keys: dialog(/^Keys/),
     },
   }),
   screen("applications", "admin", { dialogs: { approve: dialog(/^Approve …/), reject: dialog(/^Reject …/) } }),

@@ -18,6 +18,7 @@ import { Time } from "../../ui/time.tsx";
 import { Address } from "../../ui/typed.tsx";
 import { useDialog } from "../../ui/use-dialog.ts";
 import { Loaded, useApi } from "../../use-api.tsx";
+import { useWanted } from "../../use-wanted.ts";
 import { type Admin, ChangeAdmin } from "./admins/change-admin.tsx";
 import { EndSessions } from "./admins/end-sessions.tsx";
 import { InviteAdmin } from "./admins/invite-admin.tsx";
@@ -42,6 +43,7 @@ export const Admins = signedIn(
       done.clear();
       show(next);
     };
+    useWanted("invite", () => (isOwner ? start({ what: "invite" }) : undefined));
     return (
       <Page
         title={texts.title}

@@ -16,6 +16,7 @@ import { Time } from "../../ui/time.tsx";
 import { Typed } from "../../ui/typed.tsx";
 import { useDialog } from "../../ui/use-dialog.ts";
 import { Loaded, useApi } from "../../use-api.tsx";
+import { useWanted } from "../../use-wanted.ts";
 import { Done, useDone } from "./done.tsx";
 import { useRole } from "./for-role.tsx";
 import { useOneTimeSecret } from "./one-time-secret.tsx";
@@ -31,6 +32,7 @@ export const Tokens = signedIn("admin", () => {
   const done = useDone();
   const { open, start, props: dialog } = useDialog<Open>(done.tell);
   const made = useOneTimeSecret(texts.made.closed);
+  useWanted("make", () => start({ what: "make" }));
   return (
     <Page
       title={texts.title}

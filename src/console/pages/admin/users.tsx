@@ -15,6 +15,7 @@ import { type Column, Pager, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { Address, Typed } from "../../ui/typed.tsx";
 import { Loaded, useApi } from "../../use-api.tsx";
+import { useWanted } from "../../use-wanted.ts";
 import { Done, useDone } from "./done.tsx";
 import { forRole, ReadOnly, useRole } from "./for-role.tsx";
 import type { UserRecord } from "./user/record.ts";
@@ -35,6 +36,7 @@ function UsersPage() {
   const isAllowed = mayChange(useRole(), "users");
   const users = useApi("GET /users", { query: askOf(view, PAGE_SIZE) });
   const [isCreating, setCreating] = useState(false);
+  useWanted("create", () => setCreating(isAllowed));
   const done = useDone();
   return (
     <Page

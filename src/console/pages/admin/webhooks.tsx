@@ -15,6 +15,7 @@ import { Time } from "../../ui/time.tsx";
 import { Typed } from "../../ui/typed.tsx";
 import { useDialog } from "../../ui/use-dialog.ts";
 import { Loaded, useApi } from "../../use-api.tsx";
+import { useWanted } from "../../use-wanted.ts";
 import { Done, useDone } from "./done.tsx";
 import { forRole, ReadOnly, useRole } from "./for-role.tsx";
 import { useOneTimeSecret } from "./one-time-secret.tsx";
@@ -44,6 +45,7 @@ export const Webhooks = signedIn(
       done.clear();
       show(next);
     };
+    useWanted("make", () => (isOwner ? start({ what: "make" }) : undefined));
     return (
       <Page
         title={texts.title}

@@ -13,6 +13,7 @@ import { Page } from "../../ui/page.tsx";
 import { type Column, Pager, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { Loaded, useApi } from "../../use-api.tsx";
+import { useWanted } from "../../use-wanted.ts";
 import { Done } from "../admin/done.tsx";
 import { forRole, ReadOnly, useRole } from "../admin/for-role.tsx";
 import { useOneTimeSecret } from "../admin/one-time-secret.tsx";
@@ -35,6 +36,7 @@ function HostsPage() {
   const hosts = useApi("GET /hosts", { query: askOf(view, PAGE_SIZE) }, WATCHED);
   const isOwner = mayChange(useRole(), "hosts");
   const [isAdding, setAdding] = useState(false);
+  useWanted("add", () => setAdding(isOwner));
   const [line, setLine] = useState<MadeLine>();
   const made = useOneTimeSecret(texts.line.closed);
   function show(line: MadeLine) {

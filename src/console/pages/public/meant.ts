@@ -1,24 +1,22 @@
 /** Which page an address was meant to be that has none. */
 
 import { isPage, PAGES } from "../../../shared/product/pages.ts";
-import { nearMiss } from "../../../shared/text/near-miss.ts";
+import { isLike } from "../../like.ts";
 
 /** What people call a page, by the part of the address that it has here. */
 const CALLED: Readonly<Record<string, readonly string[]>> = {
-  "": ["home", "index", "start", "console", "ui", "app", "www"],
-  "/login": ["signin", "logon", "auth", "session", "sessions"],
-  "/apply": ["register", "registration", "signup", "request", "access"],
-  "/forgot": ["password", "forgotpassword", "lostpassword"],
-  "/me": ["profile", "overview", "dashboard"],
-  "/me/trail": ["activity", "history"],
-  "/me/keys": ["sshkeys", "ssh", "key"],
-  "/admin": ["dashboard", "administration"],
-  "/admin/audit": ["auditlog", "log", "logs", "trail", "events"],
-  "/admin/account": ["profile", "me", "password", "passkeys"],
-  "/admin/applications": ["approvals", "approval", "requests", "queue"],
-  "/admin/admins": ["administrators", "administrator"],
-  "/admin/settings": ["config", "configuration", "preferences"],
-  "/admin/host-groups": ["groups", "group"],
+  "/": ["home", "index", "start", "console"],
+  "/login": ["signin", "logon"],
+  "/apply": ["register", "signup", "request"],
+  "/forgot": ["password"],
+  "/me/trail": ["activity"],
+  "/me/keys": ["sshkeys"],
+  "/admin": ["dashboard"],
+  "/admin/audit": ["auditlog", "logs"],
+  "/admin/account": ["profile"],
+  "/admin/applications": ["approvals", "requests"],
+  "/admin/admins": ["administrators"],
+  "/admin/host-groups": ["groups"],
 };
 
 const PATHS = Object.values(PAGES).filter((path) => !path.includes(":"));
@@ -68,13 +66,9 @@ function pathsFor(parts: readonly string[]): readonly string[] {
 
 /** The pages that are called so, or nearly so: "user", "Hosts", "audti". */
 function pagesCalled(name: string): readonly string[] {
-  const plain = name.replace(/[-_ ]/g, "");
-  const named = (word: string) => PATHS.filter((path) => lastOf(path) === word);
-  const alike = Object.keys(CALLED).filter((path) => CALLED[path]?.includes(plain));
-  const near = nearMiss(name, [...new Set(PATHS.map(lastOf).filter((word) => word !== ""))]);
-  return [...named(name), ...named(`${name}s`), ...alike, ...(near === undefined ? [] : named(near))].map(
-    (path) => path || "/",
-  );
+  const words = PATHS.map((path) => [path, [lastOf(path), ...(CALLED[path] ?? [])]] as const);
+  const called = (fits: (word: string) => boolean) => words.flatMap(([path, all]) => (all.some(fits) ? [path] : []));
+  return [...called((word) => word === name), ...called((word) => word !== "" && isLike(word, name))];
 }
 
 function lastOf(path: string): string {

@@ -3,6 +3,7 @@
 import { useLayoutEffect, useState } from "preact/hooks";
 import { mayChange } from "../../../roles.ts";
 import { forgetAnswers } from "../../../signed-in.tsx";
+import { isSwitchedOff } from "../../../single-keys.ts";
 import { applicationTexts } from "../../../texts/admin/applications.ts";
 import { announce } from "../../../ui/announce.tsx";
 import { Pager } from "../../../ui/table.tsx";
@@ -37,7 +38,7 @@ export function Queue({ items, total, pageSize, view, onDecided }: QueueProps) {
 
   function onKeyDown(event: KeyboardEvent) {
     const command = commandOf(event);
-    if (command === undefined || current === undefined) return;
+    if (command === undefined || current === undefined || isSwitchedOff(event)) return;
     const application = items.find(({ id }) => id === current);
     if (command === "approve" || command === "reject") {
       if (application === undefined || !isAllowed || !isOpen(application)) return;
