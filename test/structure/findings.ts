@@ -14,6 +14,7 @@ import {
   WORDS,
 } from "./rules.ts";
 import { codeOf, type Import, importsOf, type Source } from "./source.ts";
+import { TESTED_BY } from "./tested-by.ts";
 
 /** All findings; none if src is as it should be. */
 export function findings(source: Source): readonly string[] {
@@ -71,6 +72,27 @@ export function misplacedTests(source: Source, tests: Source): readonly string[]
     const file = meant.to.slice(SRC.length);
     return [`test/${path} is about src/${file}: it belongs to test/${foldersOf(file)[0]}`];
   });
+}
+
+/**
+ * Files of src that nobody finds the tests of: no test has their name or imports them, and `table` names none; and what is wrong with the
+ * table: places that need no entry, and tests that there are not or that cannot reach a file that they are named for.
+ */
+export function unnamedSources(source: Source, tests: Source, table = TESTED_BY): readonly string[] {
+  const imported = new Set(importsOf(tests).map(({ to }) => to));
+  const namesakes = new Set([...tests.keys()].map(withoutEnding));
+  const known = (path: string) => namesakes.has(withoutEnding(path)) || imported.has(`${SRC}${path}`);
+  const needed = Map.groupBy(
+    [...source.keys()].filter((path) => !known(path) && !path.endsWith(".d.ts")),
+    (path) => longestOf(Object.keys(table), path) ?? "",
+  );
+  return [
+    ...(needed.get("") ?? []).map((path) => `src/${path}: no test has its name or imports it, and TESTED_BY has none`),
+    ...Object.entries(table).flatMap(([place, paths]) => [
+      ...(needed.has(place) ? [] : [`TESTED_BY: ${place} needs no entry`]),
+      ...paths.filter((path) => !tests.has(path)).map((path) => `TESTED_BY: ${place}: there is no test/${path}`),
+    ]),
+  ];
 }
 
 /** The beginning of what tests import of src. */
@@ -229,9 +251,11 @@ export function linesOf(text: string): number {
 
 /** The longest name among the places that covers the file. */
 function ruleOf(path: string): string | undefined {
-  return Object.keys(PLACES)
-    .filter((place) => covers([place], path))
-    .sort((a, b) => b.length - a.length)[0];
+  return longestOf(Object.keys(PLACES), path);
+}
+
+function longestOf(places: readonly string[], path: string): string | undefined {
+  return places.filter((place) => covers([place], path)).sort((a, b) => b.length - a.length)[0];
 }
 
 /** Whether one of the places is the file or a folder above it. */

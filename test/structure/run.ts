@@ -1,6 +1,15 @@
 /** `bun run structure`, a part of `bun run check`: prints the rules of the structure, and fails with what is against them. */
 
-import { entriesOf, findings, functionsOf, idleRules, linesOf, misplacedTests, roomsOf } from "./findings.ts";
+import {
+  entriesOf,
+  findings,
+  functionsOf,
+  idleRules,
+  linesOf,
+  misplacedTests,
+  roomsOf,
+  unnamedSources,
+} from "./findings.ts";
 import {
   FOR_ALL,
   MAX_ENTRIES,
@@ -31,6 +40,7 @@ ${WORDS.map(({ name, allowed }) => `  ${name}\n${rows(allowed, (why) => why, "  
 
 Tests lie in the folders of src, and in
 ${rows(TESTS_BESIDE, (why) => why)}
+Each file of src has a test of its name, or one that imports it, or an entry in test/structure/tested-by.ts.
 
 Sizes
   A function has at most ${MAX_FUNCTION} lines (now ${functions[0]?.lines}), half of them ${functions[Math.floor(functions.length / 2)]?.lines} or fewer.
@@ -42,6 +52,7 @@ The rules are test/structure/rules.ts.`);
 const wrong = [
   ...findings(source),
   ...misplacedTests(source, readTests()),
+  ...unnamedSources(source, readTests()),
   ...idleRules(source).map((idle) => `The rules allow too much: ${idle}`),
 ];
 if (wrong.length === 0) {

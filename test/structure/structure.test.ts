@@ -1,7 +1,7 @@
 /** The rules of the structure are held by src, and what is against them is found. */
 
 import { describe, expect, test } from "bun:test";
-import { findCycle, findings, idleRules, misplacedTests } from "./findings.ts";
+import { findCycle, findings, idleRules, misplacedTests, unnamedSources } from "./findings.ts";
 import { MAX_FUNCTION, MAX_LINES } from "./rules.ts";
 import { importsOf, readSource, readTests, type Source } from "./source.ts";
 
@@ -27,6 +27,29 @@ describe("test", () => {
   test("has the folders of src, and tests beside the files that they are named after", () => {
     expect(readTests().size).toBeGreaterThan(300);
     expect(misplacedTests(source, readTests())).toEqual([]);
+  });
+
+  test("is found for each file of src: by its name, by what it imports, or in a table", () => {
+    expect(unnamedSources(source, readTests())).toEqual([]);
+  });
+});
+
+describe("unnamedSources()", () => {
+  const files = sourceOf({ "host/a.ts": "", "host/b.ts": "", "host/sshd/c.ts": "", "cli/d.d.ts": "" });
+  const tests = sourceOf({ "host/a.host.test.ts": "", "all.test.ts": 'import { b } from "../src/host/b.ts";' });
+
+  test("names a file without a test, once no folder above it has an entry", () => {
+    expect(unnamedSources(files, tests, {})).toEqual([
+      "src/host/sshd/c.ts: no test has its name or imports it, and TESTED_BY has none",
+    ]);
+    expect(unnamedSources(files, tests, { host: ["host/a.host.test.ts"] })).toEqual([]);
+  });
+
+  test("names entries that nothing needs, and tests that there are not", () => {
+    expect(unnamedSources(files, tests, { host: ["all.test.ts"], "host/sshd": ["gone.test.ts"] })).toEqual([
+      "TESTED_BY: host needs no entry",
+      "TESTED_BY: host/sshd: there is no test/gone.test.ts",
+    ]);
   });
 });
 
