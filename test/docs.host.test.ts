@@ -19,17 +19,26 @@ const FINGERPRINT = /SHA256:[A-Za-z0-9+/]{43}/g;
 
 const SOLVER = join(import.meta.dir, "support/solve-captcha.ts");
 
+const ROOT_ADMIN = "uam admin add root-admin --email admin@example.org";
+
 /** What is there before a document's first command, and what stands in its commands for something of the reader's. */
 const BEFORE: Readonly<Record<string, string>> = {
   "docs/administration.md": [
-    "uam admin add root-admin --email admin@example.org",
-    ...["bob", "carol", "mallory"].map((name) => `uam user create ${name} --email ${name}@example.org`),
+    ROOT_ADMIN,
+    "uam user create bob --email bob@example.org",
     KEY("bob_key", "bob"),
-    KEY("carol_key", "carol"),
     APPLY("dan"),
     APPLY("erin"),
   ].join("\n"),
+  "docs/emergencies.md": [
+    ROOT_ADMIN,
+    ...["bob", "carol", "mallory"].map((name) => `uam user create ${name} --email ${name}@example.org`),
+    KEY("bob_key", "bob"),
+    KEY("carol_key", "carol"),
+  ].join("\n"),
+  "docs/audit.md": "uam user create bob --email bob@example.org",
   "docs/fleet.md": "uam user create alice --email alice@example.org",
+  "docs/troubleshooting.md": "uam user create dan --email dan@example.org",
   "docs/user-guide.md": "uam user create alice --email alice@example.org",
 };
 

@@ -10,6 +10,11 @@ export type Run = "here" | { readonly by: string } | { readonly not: string };
 
 const CI: Run = { not: ".ci/run does this itself, or it would run the tests within a test" };
 
+/** As many blocks that are run here. */
+function here(blocks: number): readonly Run[] {
+  return Array.from({ length: blocks }, () => "here");
+}
+
 /** Each fenced `sh` block of each document, in order. A block that is in no list fails test/docs.test.ts. */
 export const BLOCKS: Readonly<Record<string, readonly Run[]>> = {
   "README.md": [{ by: "test/readme/run.ts" }, "here", { by: "test/debian/direct.ts" }, { by: "test/readme/run.ts" }],
@@ -17,30 +22,8 @@ export const BLOCKS: Readonly<Record<string, readonly Run[]>> = {
     ...[CI, CI, CI, { not: "it takes from minutes to hours" }],
     ...([{ by: "test/bench/run.test.ts" }, { by: "test/build/docs.test.ts" }] as const),
   ],
-  "docs/administration.md": [
-    ...(["here", "here", "here", "here", "here", "here", "here"] as const),
-    { by: "test/debian/key-place.ts" },
-    ...([
-      "here",
-      "here",
-      "here",
-      "here",
-      "here",
-      "here",
-      "here",
-      "here",
-      "here",
-      "here",
-      "here",
-      "here",
-      "here",
-      "here",
-      "here",
-      "here",
-    ] as const),
-    { by: "test/cli/rebuild.host.test.ts" },
-    ...(["here", "here"] as const),
-  ],
+  "docs/administration.md": here(11),
+  "docs/audit.md": here(2),
   "docs/api.md": ["here"],
   "docs/backup.md": [
     "here",
@@ -49,6 +32,7 @@ export const BLOCKS: Readonly<Record<string, readonly Run[]>> = {
   ],
   "docs/benchmarks.md": [{ by: "test/bench/run.test.ts" }],
   "docs/cli.md": ["here", { by: "test/cli/terminal/completion.test.ts" }, "here"],
+  "docs/emergencies.md": here(6),
   "docs/events.md": ["here"],
   "docs/fleet.md": [
     "here",
@@ -61,6 +45,12 @@ export const BLOCKS: Readonly<Record<string, readonly Run[]>> = {
     { by: "test/runtime/same-answers.test.ts" },
     { by: "test/runtime/fetch.test.ts" },
   ],
+  "docs/repair.md": [
+    ...here(3),
+    { by: "test/cli/rebuild.host.test.ts" },
+    ...here(2),
+    { by: "test/debian/key-place.ts" },
+  ],
   "docs/single-sign-on.md": ["here"],
   "docs/passkeys.md": ["here"],
   "docs/sudo-mode.md": [
@@ -69,6 +59,7 @@ export const BLOCKS: Readonly<Record<string, readonly Run[]>> = {
     },
   ],
   "docs/tokens.md": ["here"],
+  "docs/troubleshooting.md": here(1),
   "docs/user-guide.md": ["here", { by: "test/host/first-light.host.test.ts" }, "here", "here", "here"],
 };
 
