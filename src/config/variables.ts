@@ -96,7 +96,7 @@ export const VARIABLES = {
   databaseUrl: secret(
     "UAM_DATABASE_URL",
     databaseUrl,
-    "an external PostgreSQL, with all of its nodes where there are several (docs/fleet.md); unset: the embedded one",
+    "an external PostgreSQL, with all of its nodes where there are several (docs/high-availability.md); unset: the embedded one",
   ),
   databaseOwnerUrl: secret(
     "UAM_DATABASE_OWNER_URL",

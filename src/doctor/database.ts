@@ -75,7 +75,7 @@ function durability({ fsync, commits, standbys, waits }: Server): readonly Findi
       ? [
           database.note(
             "No commit waits for a standby: a failover loses the last changes",
-            "synchronous_standby_names, and synchronous_commit = on; see docs/fleet.md",
+            "synchronous_standby_names, and synchronous_commit = on; see docs/high-availability.md",
           ),
         ]
       : []),

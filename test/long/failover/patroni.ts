@@ -288,7 +288,7 @@ async function stateOf({ address }: Member): Promise<State | undefined> {
   }
 }
 
-/** The settings that matter are the first ones; docs/fleet.md says why. */
+/** The settings that matter are the first ones; docs/high-availability.md says why. */
 function configuration(home: string, { name, address }: Member, members: readonly Member[], options: PatroniOptions) {
   const programs = join(PROGRAMS, versions().at(-1) ?? "", "bin");
   return {
