@@ -21,7 +21,7 @@ export function checkProxies(
   if (address.startsWith("unix:") || believed.length === 0) return [];
   const finding = `UAM_TRUSTED_PROXIES names this host (${believed[0]}): whoever is logged in here, external users too, can give any address as theirs, for limits, for the networks of tokens and in the audit log`;
   const remedy =
-    "UAM_LISTEN=unix:/run/uam/uam.sock and UAM_TRUSTED_PROXIES=unix, with the socket in the proxy's group (see Behind a proxy in docs/install.md)";
+    "UAM_LISTEN=unix:/run/uam/uam.sock and UAM_TRUSTED_PROXIES=unix, with the socket in the proxy's group (see docs/proxies.md)";
   return [areaOf("proxy").note(finding, remedy)];
 }
 

@@ -53,7 +53,9 @@ export async function startProgram(
   variables: Record<string, string> = {},
 ): Promise<Service> {
   const listen = variables.UAM_LISTEN ?? `127.0.0.1:${await freePort()}`;
-  const origin = `${variables.UAM_TLS_CERT === undefined ? "http" : "https"}://${listen}`;
+  const socket = /^unix:(.*)/.exec(listen)?.[1];
+  const origin = `${variables.UAM_TLS_CERT === undefined ? "http" : "https"}://${socket === undefined ? listen : "localhost"}`;
+  const way = { ...ANY_CERTIFICATE, ...(socket === undefined ? {} : { unix: socket }) };
   const environment = {
     PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
     UAM_DATA_DIR: join(directory, "data"),
@@ -72,7 +74,11 @@ export async function startProgram(
     log += text;
   });
   const ended = new Promise<number | null>((resolve) => child.on("close", (code) => resolve(code)));
-  await healthy(origin, child, () => log);
+  await healthy(
+    () => fetch(`${origin}/api/v1/healthz`, way),
+    child,
+    () => log,
+  );
   return {
     origin,
     pid: child.pid ?? 0,
@@ -93,7 +99,7 @@ export async function startProgram(
           ...(body === undefined ? {} : { "content-type": "application/json" }),
         },
         body: body === undefined ? null : JSON.stringify(body),
-        ...ANY_CERTIFICATE,
+        ...way,
       });
       const set = response.headers.get("set-cookie")?.split(";")[0] ?? "";
       return { status: response.status, cookie: set, body: await response.json() };
@@ -106,12 +112,12 @@ export async function startProgram(
   };
 }
 
-async function healthy(origin: string, child: ChildProcess, log: () => string): Promise<void> {
+async function healthy(ask: () => Promise<Response>, child: ChildProcess, log: () => string): Promise<void> {
   for (let attempt = 0; attempt < 6000 && child.exitCode === null; attempt++) {
-    const response = await fetch(`${origin}/api/v1/healthz`, ANY_CERTIFICATE).catch(() => undefined);
+    const response = await ask().catch(() => undefined);
     if (response?.ok) return;
     await Bun.sleep(10);
   }
   child.kill("SIGKILL");
-  throw new Error(`the service does not answer at ${origin}:\n${log()}`);
+  throw new Error(`the service does not answer:\n${log()}`);
 }
