@@ -9,6 +9,7 @@ export interface Example {
 export const EXAMPLES: readonly Example[] = [
   { does: "An account for 30 days", command: "uam user create alice --email alice@example.org --ttl-days 30" },
   { does: "Who has access", command: "uam user list --status active" },
+  { does: "Everybody, for a spreadsheet", command: "uam user export --output users.csv" },
   { does: "A login code, for a user whose mail does not arrive", command: "uam otp alice" },
   { does: "Two more weeks", command: "uam user extend alice --days 14" },
   {

@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { AUDIT_ACTIONS, RESOURCE_TYPES } from "../shared/product/audit-actions.ts";
 import { ACTOR_TYPES, RESULTS } from "../shared/product/statuses.ts";
 import { described, id, idNumber, PageQuery, pageFields, pageIn, pageOf, text, timestamp } from "./fields.ts";
-import { externalUsers, owners, type Routes, type Success } from "./route.ts";
+import { EXPORT_REFUSALS, EXPORTED, externalUsers, FILE_SENT, owners, type Routes } from "./route.ts";
 
 const rangeFields = { since: boundary("Not before"), until: boundary("Not after") };
 
@@ -44,13 +44,6 @@ export const AuditRecord = v.pipe(
   v.title("AuditRecord"),
 );
 
-/** A successful export. */
-const CSV_FILE = {
-  description: "The file; its first line names the columns, which are those of an audit record",
-  headers: { "Content-Disposition": { schema: { type: "string" } } },
-  content: { "text/csv": { schema: { type: "string" } } },
-} as const satisfies Success;
-
 export const audit = {
   "GET /audit": {
     operationId: "listAudit",
@@ -63,15 +56,11 @@ export const audit = {
   "GET /audit/export": {
     operationId: "exportAudit",
     summary: "Export the audit log as CSV",
-    description:
-      "Oldest first, UTF-8 with a byte order mark. Text that a spreadsheet would take for a formula begins with an apostrophe.",
+    description: `Oldest first. ${EXPORTED}`,
     who: owners,
     query: ExportQuery,
-    success: CSV_FILE,
-    refusals: {
-      429: "Two exports are already running; Retry-After says when to try again",
-      500: "The query failed before the file began. A failure after that ends the file early",
-    },
+    success: FILE_SENT,
+    refusals: EXPORT_REFUSALS,
   },
   "GET /me/audit": {
     operationId: "listOwnAudit",

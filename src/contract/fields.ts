@@ -3,6 +3,7 @@
 import * as v from "valibot";
 import { HIGHEST_HOST } from "../protocol/fleet.ts";
 import { MAX_NETWORKS } from "../shared/net/networks.ts";
+import { EXPORT_FORMATS } from "../shared/product/export-formats.ts";
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "../shared/product/page.ts";
 import { USERNAME } from "../shared/text/account-name.ts";
 import { MAX_FULL_NAME, MAX_NOTE, MAX_PURPOSE, MAX_REASON, MAX_SUPERVISOR } from "../shared/text/person.ts";
@@ -117,6 +118,11 @@ function timestampLike(example: string) {
 export function statusOf<const T extends string>(status: T) {
   return v.object({ status: v.literal(status) });
 }
+
+/** The format of an export. */
+export const exportFormat = v.optional(
+  v.pipe(v.picklist(EXPORT_FORMATS), v.description("Without it `Accept` decides, and else it is CSV")),
+);
 
 /** One page of a list. */
 export function pageOf<S extends v.GenericSchema>(item: S) {

@@ -4,6 +4,7 @@
 
 import type * as v from "valibot";
 import type { AuditAction } from "../shared/product/audit-actions.ts";
+import { EXPORT_FORMATS, MEDIA_TYPES } from "../shared/product/export-formats.ts";
 import type { LeastRole } from "../shared/product/roles.ts";
 
 /** A schema of an object, such as a query's. */
@@ -89,6 +90,24 @@ export const COOKIE_SET = {
   description: "Done",
   headers: { "Set-Cookie": { schema: { type: "string" } } },
 } as const satisfies Success;
+
+/** A file, in one of the formats. */
+export const FILE_SENT = {
+  description:
+    "The file. Of CSV the first line names the columns, which are the fields of a record; JSON lines are the records",
+  headers: { "Content-Disposition": { schema: { type: "string" } } },
+  content: Object.fromEntries(EXPORT_FORMATS.map((format) => [MEDIA_TYPES[format], { schema: { type: "string" } }])),
+} as const satisfies Success;
+
+/** What is true of every export. */
+export const EXPORTED =
+  "UTF-8; CSV has a byte order mark. In CSV an apostrophe goes before text that a spreadsheet would take for a formula. It is on record before it begins.";
+
+/** The failures of an export. */
+export const EXPORT_REFUSALS = {
+  429: "Two exports are already running; Retry-After says when to try again",
+  500: "The query, or its record, failed before the file began. A failure after that ends the file early",
+} as const satisfies Refusals;
 
 export const anyone = { permission: "public" } as const;
 export const agents = { permission: "agent" } as const;

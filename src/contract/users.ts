@@ -22,8 +22,16 @@ import {
 } from "./fields.ts";
 import { statusOnHosts } from "./hosts-confirmation.ts";
 import { PreviewQuery, previewed, UserPreview } from "./preview.ts";
-import { operators, type Routes } from "./route.ts";
-import { ListedUser, SupervisorList, SupervisorQuery, USER_NETWORKS, UserQuery, UserRecord } from "./users/lists.ts";
+import { EXPORT_REFUSALS, EXPORTED, FILE_SENT, operators, type Routes } from "./route.ts";
+import {
+  ListedUser,
+  SupervisorList,
+  SupervisorQuery,
+  USER_NETWORKS,
+  UserExportQuery,
+  UserQuery,
+  UserRecord,
+} from "./users/lists.ts";
 
 export const CreatedUser = v.pipe(
   v.object({
@@ -135,6 +143,15 @@ export const users = {
     who: operators,
     query: SupervisorQuery,
     answer: SupervisorList,
+  },
+  "GET /users/export": {
+    operationId: "exportUsers",
+    summary: "Export external users as CSV or JSON lines",
+    description: `Whoever matches all given filters when it begins, in the order of the list. ${EXPORTED} In CSV a list is its entries with a space between them.`,
+    who: operators,
+    query: UserExportQuery,
+    success: FILE_SENT,
+    refusals: EXPORT_REFUSALS,
   },
   "GET /users/:id": {
     operationId: "getUser",

@@ -1,6 +1,8 @@
 /** A user of a list as the API and the command line show them. */
 
+import type { UserFile } from "../domain/exports/users.ts";
 import type { ListedUser } from "../domain/users/list.ts";
+import type { ExportFormat } from "../shared/product/export-formats.ts";
 import { formatOptionalTimestamp } from "../shared/time/timestamp.ts";
 import { userRecord } from "./records.ts";
 
@@ -12,4 +14,17 @@ export function listedUserRecord(user: ListedUser, now: Date) {
     active_keys: user.activeKeys,
     last_key_use_at: formatOptionalTimestamp(user.lastKeyUseAt),
   };
+}
+
+type Field = keyof ReturnType<typeof listedUserRecord>;
+
+const COLUMNS: Readonly<Record<Field, true>> = {
+  ...{ id: true, username: true, host_account: true, email: true, full_name: true, supervisor: true, purpose: true },
+  ...{ note: true, source_networks: true, status: true, expire_at: true, disabled_at: true, created_at: true },
+  ...{ updated_at: true, last_login_at: true, active_keys: true, last_key_use_at: true },
+};
+
+/** A file of users, with every field of their records. */
+export function userFile(format: ExportFormat): UserFile {
+  return { format, columns: Object.keys(COLUMNS), record: listedUserRecord };
 }

@@ -2,8 +2,8 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { exportAudit } from "../../src/domain/audit/csv.ts";
-import { createExportPlaces } from "../../src/domain/audit/export-places.ts";
+import { exportAudit } from "../../src/domain/exports/audit.ts";
+import { createExportPlaces } from "../../src/domain/exports/places.ts";
 import type { ConnectionOptions } from "../../src/store/client.ts";
 import { type Cost, costOf, describeRun, openEven, percentile, residentMiB } from "./bench.ts";
 import type { BenchOptions } from "./options.ts";

@@ -5,7 +5,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { eq } from "drizzle-orm";
-import { writeNewFile } from "../../src/cli/commands/audit/audit-export.ts";
+import { writeNewFile } from "../../src/cli/terminal/new-file.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { submitApplication } from "../../src/domain/approvals/approvals.ts";
 import { requestExtension } from "../../src/domain/approvals/extensions.ts";
@@ -154,8 +154,10 @@ describe("uam audit export", () => {
     const { code, stdout } = await cli.run(["audit", "export"]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^\uFEFFid,created_at,actor_type,actor,[^\r]*\r\n1,/);
-    const { total } = await cli.json(["audit", "list"]);
-    expect(stdout.trim().split("\r\n")).toHaveLength(total + 1);
+    const { total, items } = await cli.json(["audit", "list"]);
+    // The header, and the records before the export's own.
+    expect(items[0]).toMatchObject({ action: "audit.export", actor_type: "cli", result: "success", detail: "{}" });
+    expect(stdout.trim().split("\r\n")).toHaveLength(total);
     const none = await cli.run(["audit", "export", "--until", "2020-01-01T00:00:00Z"]);
     expect(none.stdout.trim().split("\r\n")).toHaveLength(1);
   });
@@ -164,7 +166,9 @@ describe("uam audit export", () => {
     const path = join(cli.dataDir, "audit.csv");
     expect(await cli.run(["audit", "export", "--output", path])).toEqual({ code: 0, stdout: "", stderr: "" });
     const content = readFileSync(path, "utf8");
-    expect(content).toBe((await cli.run(["audit", "export"])).stdout);
+    // What comes after it begins with the record of that export.
+    const [, more] = (await cli.run(["audit", "export"])).stdout.split(content);
+    expect(more).toMatch(/^\d+,[^,]+,cli,"[^"]+",audit\.export,/);
     expect(statSync(path).mode & 0o777).toBe(0o600);
     const again = await cli.run(["audit", "export", "--output", path, "--until", "2020-01-01T00:00:00Z"]);
     expect([again.code, again.stderr]).toEqual([1, `uam: ${path} exists already; choose another name\n`]);
@@ -187,7 +191,7 @@ describe("uam audit export", () => {
   test.if(canMount)("--output fails on a full disk, even if a part of the last write fits on it", () => {
     const disk = join(cli.dataDir, "disk");
     mkdirSync(disk);
-    const program = `import { writeNewFile } from "${join(import.meta.dir, "../../src/cli/commands/audit/audit-export.ts")}";
+    const program = `import { writeNewFile } from "${join(import.meta.dir, "../../src/cli/terminal/new-file.ts")}";
       const content = new Blob(["x".repeat(200_000)]).stream();
       await writeNewFile("${disk}/x.csv", content).catch((error) => console.log(error.code));`;
     const script = 'mount -t tmpfs -o size=64k none "$1" && "$2" -e "$3"; ls "$1"';

@@ -232,7 +232,7 @@ function createClient(app: App, ...peers: readonly (string | undefined)[]): Clie
       const set = response.headers.get("set-cookie");
       if (set !== null) client.cookie = /Max-Age=0/i.test(set) ? "" : (set.split(";")[0] ?? "");
       const text = await response.text();
-      const isJson = (response.headers.get("content-type") ?? "").startsWith("application/json");
+      const isJson = response.headers.get("content-type") === "application/json";
       checkAnswer({ request, sent: body, response, text });
       return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined };
     },

@@ -8,6 +8,7 @@ import {
   count,
   described,
   expiry,
+  exportFormat,
   id,
   networks,
   note,
@@ -20,31 +21,34 @@ import {
 
 export const USER_NETWORKS = "From where the account's keys may be used for SSH; empty: from anywhere";
 
-export const UserQuery = v.pipe(
-  v.object({
-    ...pageFields,
-    status: v.optional(v.picklist(USER_STATUSES)),
-    supervisor: v.optional(text("Bo Lindqvist", "Exactly this supervisor")),
-    q: v.optional(
-      text("lindqvist", "A part of username, host account, e-mail, supervisor or purpose, in any case", {
-        maxLength: MAX_SEARCH,
-      }),
+const userFilters = {
+  status: v.optional(v.picklist(USER_STATUSES)),
+  supervisor: v.optional(text("Bo Lindqvist", "Exactly this supervisor")),
+  q: v.optional(
+    text("lindqvist", "A part of username, host account, e-mail, supervisor or purpose, in any case", {
+      maxLength: MAX_SEARCH,
+    }),
+  ),
+  last_used: v.optional(
+    v.pipe(
+      v.picklist(["never"]),
+      v.description("Only those who never logged in, to this service or by SSH, as far as it knows"),
     ),
-    last_used: v.optional(
-      v.pipe(
-        v.picklist(["never"]),
-        v.description("Only those who never logged in, to this service or by SSH, as far as it knows"),
-      ),
-    ),
-    silent_for: v.optional(
-      text("30d", "Only those who did not log in for so long, to this service or by SSH, and are no newer than that"),
-    ),
-    sort: v.optional(
-      v.pipe(v.picklist(USER_SORTS), v.description("A minus sign turns the order round; by default, newest first")),
-    ),
-  }),
-  v.transform(pageIn),
-);
+  ),
+  silent_for: v.optional(
+    text("30d", "Only those who did not log in for so long, to this service or by SSH, and are no newer than that"),
+  ),
+  sort: v.optional(
+    v.pipe(v.picklist(USER_SORTS), v.description("A minus sign turns the order round; by default, newest first")),
+  ),
+};
+
+export const UserQuery = v.pipe(v.object({ ...pageFields, ...userFilters }), v.transform(pageIn));
+
+export const UserExportQuery = v.object({ ...userFilters, format: exportFormat });
+
+/** Which users a list or an export has, and in which order. */
+export type UserFilters = v.InferOutput<typeof UserExportQuery>;
 
 export const UserRecord = v.pipe(
   v.object({

@@ -7,6 +7,7 @@ import { DEFAULT_SORT, type UserSort } from "../../shared/product/user-sorts.ts"
 import { parseText } from "../../shared/text/text.ts";
 import { shift } from "../../shared/time/clock.ts";
 import { parseDuration } from "../../shared/time/duration.ts";
+import { isAnyOf } from "../../store/any-of.ts";
 import { type Database, oncePerDatabase, type Transaction } from "../../store/client.ts";
 import { jsonRows } from "../../store/json-rows.ts";
 import { sshKeys, type UserRow, users } from "../../store/schema.ts";
@@ -42,19 +43,12 @@ const lastKeyUseAt = sql`(select max(${sshKeys.lastUsedAt}) ${ofTheirKeys})`.map
  * none.
  */
 export async function listUsers(context: Context, filter: UserFilter, page: Page): Promise<Paged<ListedUser>> {
-  const search = parseText("search", filter.search ?? "", MAX_SEARCH);
-  const { sort = DEFAULT_SORT, silentFor } = filter;
   const now = context.clock.now();
-  const silentSince = silentFor === undefined ? undefined : shift(now, -parseDuration(silentFor));
+  const { search, silentSince } = parsed(filter, now);
+  const { sort = DEFAULT_SORT } = filter;
   if (search === "" && offsetOf(page) <= NEAR) return await readNear(context, { ...filter, silentSince, sort }, page);
   const parts = partsOf(search);
-  const where = and(
-    filter.status === undefined ? undefined : hasStatusAt(filter.status, now),
-    filter.supervisor === undefined ? undefined : eq(users.supervisor, filter.supervisor),
-    filter.lastUsed === undefined ? undefined : isNull(users.seenAt),
-    silentSince === undefined ? undefined : isSilentSince(silentSince),
-    search === "" ? undefined : holds(search, parts),
-  );
+  const where = conditionOf(filter, { search, parts, silentSince, now });
   const find = search === "" ? findInOrder : findMatching;
   // One snapshot, so that `total` and `items` agree.
   return await context.db.transaction(
@@ -63,9 +57,7 @@ export async function listUsers(context: Context, filter: UserFilter, page: Page
       if (parts.length > 0) await tx.execute(sql`set local enable_seqscan = off`);
       const { total, ids } = await find(tx, { where, sort, page });
       if (ids === undefined) return { total, items: [] };
-      const items = await tx
-        .select({ ...getTableColumns(users), activeKeys, lastKeyUseAt })
-        .from(users)
+      const items = await selectListed(tx)
         .where(inArray(users.id, ids))
         .orderBy(...orderOf(sort))
         .prepare("list_users")
@@ -73,6 +65,66 @@ export async function listUsers(context: Context, filter: UserFilter, page: Page
       return { total, items };
     },
     { isolationLevel: "repeatable read", accessMode: "read only" },
+  );
+}
+
+/** The ids of all users who match, in their order. Throws as `listUsers` does. */
+export async function matchingIds({ db, clock }: Context, filter: UserFilter): Promise<readonly number[]> {
+  const now = clock.now();
+  const { search, silentSince } = parsed(filter, now);
+  const parts = partsOf(search);
+  return await db.transaction(
+    async (tx) => {
+      if (parts.length > 0) await tx.execute(sql`set local enable_seqscan = off`);
+      const order = sql.join(orderOf(filter.sort ?? DEFAULT_SORT), sql`, `);
+      // One value: a row for each id would take several times as long.
+      const [row] = await tx
+        .select({ ids: sql<string>`coalesce(string_agg(${users.id}::text, ',' order by ${order}), '')` })
+        .from(users)
+        .where(conditionOf(filter, { search, parts, silentSince, now }));
+      return row === undefined || row.ids === "" ? [] : row.ids.split(",").map(Number);
+    },
+    { accessMode: "read only" },
+  );
+}
+
+/** These users as lists have them, without an order; who is gone is left out. */
+export async function readListed({ db }: Context, ids: readonly number[]): Promise<readonly ListedUser[]> {
+  return await selectListed(db)
+    .where(isAnyOf(users.id, "bigint[]", sql`${`{${ids.join()}}`}`))
+    .prepare("read_listed_users")
+    .execute();
+}
+
+function selectListed(db: Database | Transaction) {
+  return db.select({ ...getTableColumns(users), activeKeys, lastKeyUseAt }).from(users);
+}
+
+/** What of a filter has to be read first. */
+interface Parsed {
+  readonly search: string;
+  readonly silentSince: Date | undefined;
+}
+
+function parsed({ search, silentFor }: UserFilter, now: Date): Parsed {
+  return {
+    search: parseText("search", search ?? "", MAX_SEARCH),
+    silentSince: silentFor === undefined ? undefined : shift(now, -parseDuration(silentFor)),
+  };
+}
+
+interface Looking extends Parsed {
+  readonly parts: readonly string[];
+  readonly now: Date;
+}
+
+function conditionOf({ status, supervisor, lastUsed }: UserFilter, { search, parts, silentSince, now }: Looking) {
+  return and(
+    status === undefined ? undefined : hasStatusAt(status, now),
+    supervisor === undefined ? undefined : eq(users.supervisor, supervisor),
+    lastUsed === undefined ? undefined : isNull(users.seenAt),
+    silentSince === undefined ? undefined : isSilentSince(silentSince),
+    search === "" ? undefined : holds(search, parts),
   );
 }
 

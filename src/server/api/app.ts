@@ -1,11 +1,11 @@
 /** The service as a Web-standard fetch handler: routes, errors, and what every response carries. */
 
 import { CONTRACT } from "../../contract/contract.ts";
-import { createExportPlaces } from "../../domain/audit/export-places.ts";
 import { createAdminProbe } from "../../domain/auth/administrators/first-admin.ts";
 import { createRateLimits } from "../../domain/auth/sessions/rate-limits.ts";
 import { createSessionFinder } from "../../domain/auth/sessions/sessions.ts";
 import { createTokenFinder } from "../../domain/auth/tokens/token-use.ts";
+import { createExportPlaces } from "../../domain/exports/places.ts";
 import type { Services } from "../../domain/operation/context.ts";
 import { createDatabaseProbe } from "../../domain/stats/probe.ts";
 import { fleetOf } from "../../domain/wire/fleet.ts";

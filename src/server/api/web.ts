@@ -1,11 +1,11 @@
 /** Shared by the routes: the services, and the options of the HTTP side. */
 
-import type { ExportPlaces } from "../../domain/audit/export-places.ts";
 import type { RateLimits } from "../../domain/auth/sessions/rate-limits.ts";
 import type { SessionFinder } from "../../domain/auth/sessions/sessions.ts";
 import type { SsoProvider } from "../../domain/auth/sso/provider.ts";
 import type { TokenFinder } from "../../domain/auth/tokens/token-use.ts";
 import type { SendMessage } from "../../domain/events/message.ts";
+import type { ExportPlaces } from "../../domain/exports/places.ts";
 import type { CaptchaMode, Services } from "../../domain/operation/context.ts";
 import type { Fleet } from "../../domain/wire/fleet.ts";
 import type { Slots } from "../../shared/work/bounded.ts";

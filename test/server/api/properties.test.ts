@@ -149,6 +149,7 @@ describe("queries", () => {
     "resource_type",
     "resource_id",
     "user_id",
+    "format",
     "since",
     "until",
   ];
@@ -157,6 +158,7 @@ describe("queries", () => {
     "/audit",
     "/approvals",
     "/audit/export",
+    "/users/export",
     "/admins",
     "/removed-admins",
     "/tokens",

@@ -51,6 +51,7 @@ const MAY: Readonly<Record<string, readonly Caller[]>> = {
   "GET /users": reading(OPERATORS),
   "POST /users": OPERATORS,
   "GET /users/supervisors": reading(OPERATORS),
+  "GET /users/export": reading(OPERATORS),
   "GET /users/:id": reading(OPERATORS),
   "GET /users/:id/diagnosis": reading(OPERATORS),
   "PATCH /users/:id": OPERATORS,

@@ -12,38 +12,45 @@ import { jsonFlag, oneOf, pageOptions, textOption } from "../../terminal/argumen
 import { type Command, EXIT, withServices } from "../../terminal/environment.ts";
 import { type Column, printPage, shortTime } from "../../terminal/output.ts";
 
+/** The filters of a list of users, and its order. */
+export function filterOptions() {
+  return {
+    status: optional(
+      option("--status", oneOf(USER_STATUSES, "STATUS"), {
+        description: message`Only users with this status.`,
+      }),
+    ),
+    supervisor: textOption("--supervisor", "NAME", message`Only users of this supervisor.`),
+    search: textOption(
+      "--search",
+      "TEXT",
+      message`Only users with this text in username, host account, e-mail, supervisor or purpose, in any case.`,
+    ),
+    lastUsed: optional(
+      option("--last-used", oneOf(["never"], "NEVER"), {
+        description: message`Only users who never logged in, to the service or by SSH, as far as it knows.`,
+      }),
+    ),
+    silentFor: textOption(
+      "--silent-for",
+      "TIME",
+      message`Only users who did not log in for so long, such as 30d, to the service or by SSH, and are no newer than that.`,
+    ),
+    sort: optional(
+      option("--sort", oneOf(USER_SORTS, "ORDER"), {
+        description: message`The order; a minus sign turns it round, as in --sort=-expire_at. The default is newest first.`,
+      }),
+    ),
+  };
+}
+
 /** The command. */
 export const list = command(
   "list",
   map(
     object({
       ...pageOptions(),
-      status: optional(
-        option("--status", oneOf(USER_STATUSES, "STATUS"), {
-          description: message`Only users with this status.`,
-        }),
-      ),
-      supervisor: textOption("--supervisor", "NAME", message`Only users of this supervisor.`),
-      search: textOption(
-        "--search",
-        "TEXT",
-        message`Only users with this text in username, host account, e-mail, supervisor or purpose, in any case.`,
-      ),
-      lastUsed: optional(
-        option("--last-used", oneOf(["never"], "NEVER"), {
-          description: message`Only users who never logged in, to the service or by SSH, as far as it knows.`,
-        }),
-      ),
-      silentFor: textOption(
-        "--silent-for",
-        "TIME",
-        message`Only users who did not log in for so long, such as 30d, to the service or by SSH, and are no newer than that.`,
-      ),
-      sort: optional(
-        option("--sort", oneOf(USER_SORTS, "ORDER"), {
-          description: message`The order; a minus sign turns it round, as in --sort=-expire_at. The default is newest first.`,
-        }),
-      ),
+      ...filterOptions(),
       json: jsonFlag(),
     }),
     (input) => runList(input),

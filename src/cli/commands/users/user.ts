@@ -19,6 +19,7 @@ import { previewFlag, previewUser } from "../../terminal/preview.ts";
 import { confirmed, yesFlag } from "./confirmed.ts";
 import { printUser, withUser } from "./shown-user.ts";
 import { deleteCommand, disableCommand } from "./user-closings.ts";
+import { exportCommand } from "./user-export.ts";
 import { extendCommand } from "./user-extend.ts";
 import { list } from "./user-list.ts";
 import { accessCommands } from "./user-sessions.ts";
@@ -124,7 +125,10 @@ const rebuild = command(
 
 export const userCommand = command(
   "user",
-  or(or(list, show, create, update, disableCommand, enable, extendCommand, deleteCommand, rebuild), accessCommands),
+  or(
+    or(list, exportCommand, show, create, update, disableCommand, enable, extendCommand, deleteCommand, rebuild),
+    accessCommands,
+  ),
   {
     brief: message`Manage external users.`,
   },

@@ -217,6 +217,8 @@ const actions: Readonly<Record<AuditAction | "session.end", ActionWords>> = {
     const what = removed === 0 ? "audit records" : count(removed, "audit record", "audit records");
     return [`deleted ${what} that were old enough`, "delete old audit records"];
   }),
+  "audit.export": action("Audit log exported", () => ["exported audit records", "export audit records"]),
+  "user.export": action("Users exported", () => ["exported users", "export users"]),
   "service.backup": action("Backup made", () => ["made a backup", "make a backup"]),
   "service.restore": action("Backup restored", () => ["restored a backup", "restore a backup"]),
   "host.enrol": action("Host joined", ({ host }) => [`joined ${of("host", host)}`, `join ${of("host", host)}`]),

@@ -2,12 +2,12 @@
 
 import type { audit } from "../../../contract/audit.ts";
 import { listAudit, listOwnAudit } from "../../../domain/audit/audit.ts";
-import { exportAudit } from "../../../domain/audit/csv.ts";
+import { exportAudit } from "../../../domain/exports/audit.ts";
 import { UamError } from "../../../shared/errors.ts";
 import { clampTimestamp, parseRangeStart, parseTimestamp } from "../../../shared/time/timestamp.ts";
 import { auditRecord } from "../../records.ts";
 import type { Handlers } from "../http/call.ts";
-import { infoOf } from "../http/request.ts";
+import { answerFile } from "./answer-file.ts";
 
 export const auditHandlers: Handlers<typeof audit> = {
   "GET /audit": async ({ context, query }) => {
@@ -25,15 +25,9 @@ export const auditHandlers: Handlers<typeof audit> = {
 
   "GET /audit/export": async ({ web, context, query, request }) => {
     const range = rangeOf(query);
-    const headers = {
-      "content-type": "text/csv; charset=utf-8",
-      "content-disposition": `attachment; filename="audit-${context.clock.now().toISOString().slice(0, 10)}.csv"`,
-    };
-    if (request.method === "HEAD") return new Response(null, { headers });
-    const file = await exportAudit(context, range, web.exportPlaces);
-    // It waits for the database and for its reader while it is written.
-    infoOf(request).hold(0);
-    return new Response(file, { headers });
+    return await answerFile({ request, context, query: { format: "csv" } }, "audit", () =>
+      exportAudit(context, range, web.exportPlaces),
+    );
   },
 
   "GET /me/audit": async ({ context, session, query }) => {

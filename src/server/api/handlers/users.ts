@@ -1,6 +1,8 @@
 /** /users: external users, managed by administrators. */
 
+import type { UserFilters } from "../../../contract/users/lists.ts";
 import type { users } from "../../../contract/users.ts";
+import { exportUsers } from "../../../domain/exports/users.ts";
 import { awaitHosts } from "../../../domain/hosts/confirmation.ts";
 import { diagnoseUser } from "../../../domain/users/diagnosis.ts";
 import { listUsers } from "../../../domain/users/list.ts";
@@ -10,15 +12,15 @@ import { updateUser } from "../../../domain/users/update.ts";
 import { createUser, deleteUser, disableUser, enableUser, extendUser, getUser } from "../../../domain/users/users.ts";
 import { formatTimestamp } from "../../../shared/time/timestamp.ts";
 import { diagnosisRecord } from "../../diagnosis-record.ts";
-import { listedUserRecord } from "../../listed-user-record.ts";
+import { listedUserRecord, userFile } from "../../listed-user-record.ts";
 import { hostsRecord, userPreviewRecord, userRecord } from "../../records.ts";
 import type { Handlers } from "../http/call.ts";
 import { isPreview } from "../http/request.ts";
+import { answerFile } from "./answer-file.ts";
 
 export const userHandlers: Handlers<typeof users> = {
   "GET /users": async ({ context, query }) => {
-    const { q: search, last_used: lastUsed, silent_for: silentFor, page, ...filter } = query;
-    const { total, items } = await listUsers(context, { ...filter, search, lastUsed, silentFor }, page);
+    const { total, items } = await listUsers(context, filterOf(query), query.page);
     return { total, items: items.map((user) => listedUserRecord(user, context.clock.now())) };
   },
 
@@ -29,6 +31,13 @@ export const userHandlers: Handlers<typeof users> = {
   },
 
   "GET /users/supervisors": async ({ context, query }) => ({ items: [...(await listSupervisors(context, query.q))] }),
+
+  "GET /users/export": async (call) => {
+    const { web, context, query } = call;
+    return await answerFile(call, "users", (format) =>
+      exportUsers(context, filterOf(query), userFile(format), web.exportPlaces),
+    );
+  },
 
   "GET /users/:id": async ({ context, params }) => userRecord(await getUser(context, params.id), context.clock.now()),
 
@@ -63,3 +72,7 @@ export const userHandlers: Handlers<typeof users> = {
     return { status: "deleted", ...hostsRecord(await awaitHosts(context, params.id)) };
   },
 };
+
+function filterOf({ q: search, last_used: lastUsed, silent_for: silentFor, status, supervisor, sort }: UserFilters) {
+  return { status, supervisor, search, lastUsed, silentFor, sort };
+}

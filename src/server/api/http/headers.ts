@@ -42,7 +42,7 @@ export function completeHeaders(options: WebOptions, request: Request, { headers
     }
   }
   // Bun adds a charset and Deno does not; JSON has none (RFC 8259, section 11).
-  if (headers.get("content-type")?.startsWith("application/json")) headers.set("content-type", "application/json");
+  if (headers.get("content-type")?.startsWith("application/json;")) headers.set("content-type", "application/json");
 }
 
 const HARDENING: readonly [string, string][] = [

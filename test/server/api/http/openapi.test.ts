@@ -35,6 +35,7 @@ const STATUSES: Record<string, readonly number[]> = {
   "POST /auth/oidc/backchannel-logout": [200, 400, 403, 404, 429, 503],
   "GET /users": [200, 400, 401, 403],
   "GET /users/supervisors": [200, 400, 401, 403],
+  "GET /users/export": [200, 400, 401, 403, 429],
   "POST /users": [201, 400, 401, 403, 409],
   "GET /users/{id}": [200, 400, 401, 403, 404],
   "GET /users/{id}/diagnosis": [200, 400, 401, 403, 404],

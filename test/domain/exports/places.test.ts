@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createExportPlaces } from "../../../src/domain/audit/export-places.ts";
+import { createExportPlaces } from "../../../src/domain/exports/places.ts";
 
 function lab(most: number) {
   let now = 0;

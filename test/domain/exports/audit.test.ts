@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { sql } from "drizzle-orm";
-import { exportAudit } from "../../../src/domain/audit/csv.ts";
-import { createExportPlaces, type ExportPlaces } from "../../../src/domain/audit/export-places.ts";
+import { exportAudit } from "../../../src/domain/exports/audit.ts";
+import { createExportPlaces, type ExportPlaces } from "../../../src/domain/exports/places.ts";
 import { bunRuntime } from "../../../src/runtime/bun.ts";
 import type { RunningServer } from "../../../src/runtime/runtime.ts";
 import { DAY } from "../../../src/shared/time/clock.ts";
@@ -95,6 +95,16 @@ describe("exportAudit()", () => {
       Object.fromEntries(Object.entries(item).map(([key, value]) => [key, String(value)])),
     );
     expect(records).toEqual(expected.reverse());
+  });
+
+  test("is on record with its span before it begins, and not among its own records; HEAD is not", async () => {
+    const { text } = await admin.call("GET", "/audit/export?since=2000-01-01T00:00:00Z");
+    const { detail, ...record } = await app.lastAudit("audit.export");
+    expect(record).toMatchObject({ actor: "admin", resourceType: "", resourceId: "", result: "success" });
+    expect(detail).toEqual({ since: "2000-01-01T00:00:00.000Z" });
+    expect(parseCsv(text).at(-1)?.[0]).toBe(String(record.id - 1));
+    expect((await admin.call("HEAD", "/audit/export")).status).toBe(200);
+    expect((await app.lastAudit("audit.export")).id).toBe(record.id);
   });
 
   test.each([
@@ -217,7 +227,7 @@ describe("exportAudit()", () => {
       const reader = (await exportAudit(app.system, range, places, 1500)).getReader();
       for (let block = 0; block < blocks; block++) expect((await reader.read()).done).toBe(false);
       await until(() => isFree(places));
-      await expect(reader.read()).rejects.toThrow("The audit export was interrupted");
+      await expect(reader.read()).rejects.toThrow("The export was interrupted");
     }
   });
 

@@ -1,11 +1,10 @@
 /** The audit log as CSV (RFC 4180), in blocks that the database writes: no connection is held while a client is slow. */
 
-import { clearTimeout, setTimeout } from "node:timers";
-import { UamError } from "../../shared/errors.ts";
-import { MINUTE } from "../../shared/time/clock.ts";
+import { formatTimestamp } from "../../shared/time/timestamp.ts";
+import { auditRange } from "../audit/audit.ts";
 import type { Context } from "../operation/context.ts";
-import { auditRange } from "./audit.ts";
-import type { ExportPlace, ExportPlaces } from "./export-places.ts";
+import type { ExportPlaces } from "./places.ts";
+import { exportFile } from "./stream.ts";
 
 /** Both inclusive. */
 export interface ExportRange {
@@ -17,8 +16,6 @@ export interface ExportRange {
 const BLOCK = 2500;
 /** Blocks that the database prepares while the one before them is being sent. */
 const AHEAD = 2;
-/** A reader that takes nothing for this long counts as gone, and its slot is freed. */
-const STALLED = 10 * MINUTE;
 
 const HEADER = [
   "id",
@@ -37,91 +34,25 @@ const HEADER = [
 const BEGINNING = new TextEncoder().encode(`\uFEFF${HEADER.join(",")}\r\n`);
 
 /**
- * The records within `range` that exist at the call, oldest first, as UTF-8 CSV with a header row. When it returns, the first block has been
- * read, so a failure up to then is thrown; a later one aborts the stream. Holds a place until the stream ends, fails, is cancelled, gives
- * way, or is not read from for `patience` (ten minutes); throws `limited` when none is free.
+ * The records within `range` that exist at the call, oldest first, as UTF-8 CSV with a header row; on record, as `exportFile` says. The
+ * export's own record is not among them.
  */
 export async function exportAudit(
   context: Context,
   range: ExportRange,
   places: ExportPlaces,
-  patience = STALLED,
+  patience?: number,
 ): Promise<ReadableStream<Uint8Array>> {
-  const { actor } = context;
-  const place = places.take(`${actor.type} ${actor.owner ?? actor.name}`);
-  try {
-    // The log only grows at its end, so the newest number at the start bounds one state of it.
-    const { first, last } = await auditRange(context.db, range.since, range.until);
-    const read = readAhead(context, first - 1, last);
-    return toStream(context, { first: await read(), read, place, patience });
-  } catch (error) {
-    place.release();
-    throw error;
-  }
-}
-
-/** The parts of a stream. */
-interface Source {
-  readonly first: Uint8Array | undefined;
-  /** Whole lines, in the order of the log; undefined after the last. */
-  readonly read: () => Promise<Uint8Array | undefined>;
-  readonly place: ExportPlace;
-  /** How long the reader may take nothing, in milliseconds. */
-  readonly patience: number;
-}
-
-function toStream(context: Context, { first, read, place, patience }: Source): ReadableStream<Uint8Array> {
-  let lines = concatenated(BEGINNING, first);
-  let watch: NodeJS.Timeout | undefined;
-  let isOver = false;
-  const end = () => {
-    isOver = true;
-    clearTimeout(watch);
-    place.release();
-  };
-  const fail = (controller: ReadableStreamDefaultController<Uint8Array>, error: unknown) => {
-    // Cancelled while a block was being read: there is no reader to tell.
-    if (isOver) return;
-    end();
-    context.log.error("an audit export broke off", { requestId: context.requestId, error });
-    // The runtime prints this error, so it must not hold the database's words.
-    controller.error(new UamError("internal", "The audit export was interrupted; the log says why"));
-  };
-  const watchReader = (controller: ReadableStreamDefaultController<Uint8Array>) => {
-    clearTimeout(watch);
-    place.waits();
-    const stalled = () => fail(controller, new UamError("internal", "The export was not read for ten minutes"));
-    watch = setTimeout(stalled, patience).unref();
-  };
-  return new ReadableStream<Uint8Array>(
-    {
-      start(controller) {
-        place.onGivingWay(() =>
-          fail(controller, new UamError("internal", "The export was not read, and gave way to another")),
-        );
-        watchReader(controller);
-      },
-      async pull(controller) {
-        clearTimeout(watch);
-        place.isRead();
-        try {
-          controller.enqueue(lines);
-          const next = await read();
-          if (isOver) return;
-          if (next === undefined) {
-            end();
-            return controller.close();
-          }
-          lines = next;
-          watchReader(controller);
-        } catch (error) {
-          fail(controller, error);
-        }
-      },
-      cancel: end,
+  const { since, until } = range;
+  const detail = { ...(since && { since: formatTimestamp(since) }), ...(until && { until: formatTimestamp(until) }) };
+  return await exportFile(context, {
+    ...{ entry: { action: "audit.export", detail }, places, patience },
+    open: async () => {
+      // The log only grows at its end, so the newest number at the start bounds one state of it.
+      const { first, last } = await auditRange(context.db, since, until);
+      return { beginning: BEGINNING, read: readAhead(context, first - 1, last) };
     },
-    { highWaterMark: 0 },
-  );
+  });
 }
 
 /**
@@ -153,10 +84,6 @@ function readAhead(context: Context, after: number, last: number): () => Promise
 async function readBlock({ db }: Context, after: number, end: number): Promise<Uint8Array | null> {
   const [row] = await db.$client.unsafe<[(Uint8Array | null)[]]>(SELECT_BLOCK, [after, end], { prepare: true }).raw();
   return row?.[0] ?? null;
-}
-
-function concatenated(beginning: Uint8Array, rest: Uint8Array | undefined): Uint8Array {
-  return rest === undefined ? beginning : Buffer.concat([beginning, rest]);
 }
 
 /**
