@@ -1,32 +1,43 @@
-/** /audit: the audit log, as pages and as a CSV file. /me/audit: a user's own. */
+/** /audit: the audit log, as pages and as a file. /me/audit: a user's own. */
 
 import * as v from "valibot";
 import { AUDIT_ACTIONS, RESOURCE_TYPES } from "../shared/product/audit-actions.ts";
 import { ACTOR_TYPES, RESULTS } from "../shared/product/statuses.ts";
-import { described, id, idNumber, PageQuery, pageFields, pageIn, pageOf, text, timestamp } from "./fields.ts";
+import {
+  described,
+  exportFormat,
+  id,
+  idNumber,
+  PageQuery,
+  pageFields,
+  pageIn,
+  pageOf,
+  text,
+  timestamp,
+} from "./fields.ts";
 import { EXPORT_REFUSALS, EXPORTED, externalUsers, FILE_SENT, owners, type Routes } from "./route.ts";
-
-const rangeFields = { since: boundary("Not before"), until: boundary("Not after") };
 
 /** A point in time within a query. */
 function boundary(description: string) {
   return v.optional(described("2026-11-20T08:00:00Z", `${description}, inclusive; RFC 3339`, { format: "date-time" }));
 }
 
-export const AuditQuery = v.pipe(
-  v.object({
-    ...pageFields,
-    actor: v.optional(text("root-admin", "Exactly this actor")),
-    action: v.optional(v.picklist(AUDIT_ACTIONS)),
-    resource_type: v.optional(v.picklist(RESOURCE_TYPES)),
-    resource_id: v.optional(text("7")),
-    user_id: v.optional(idNumber("Everything that concerns this user, deleted or not")),
-    ...rangeFields,
-  }),
-  v.transform(pageIn),
-);
+const auditFilters = {
+  actor: v.optional(text("root-admin", "Exactly this actor")),
+  action: v.optional(v.picklist(AUDIT_ACTIONS)),
+  resource_type: v.optional(v.picklist(RESOURCE_TYPES)),
+  resource_id: v.optional(text("7")),
+  user_id: v.optional(idNumber("Everything that concerns this user, deleted or not")),
+  since: boundary("Not before"),
+  until: boundary("Not after"),
+};
 
-export const ExportQuery = v.object(rangeFields);
+export const AuditQuery = v.pipe(v.object({ ...pageFields, ...auditFilters }), v.transform(pageIn));
+
+export const AuditExportQuery = v.object({ ...auditFilters, format: exportFormat });
+
+/** Which records a list or an export has. */
+export type AuditFilters = v.InferOutput<typeof AuditExportQuery>;
 
 export const AuditRecord = v.pipe(
   v.object({
@@ -55,10 +66,10 @@ export const audit = {
   },
   "GET /audit/export": {
     operationId: "exportAudit",
-    summary: "Export the audit log as CSV",
-    description: `Oldest first. ${EXPORTED}`,
+    summary: "Export the audit log as CSV or JSON lines",
+    description: `Oldest first. All given filters must match. ${EXPORTED}`,
     who: owners,
-    query: ExportQuery,
+    query: AuditExportQuery,
     success: FILE_SENT,
     refusals: EXPORT_REFUSALS,
   },

@@ -156,10 +156,30 @@ describe("uam audit export", () => {
     expect(stdout).toMatch(/^\uFEFFid,created_at,actor_type,actor,[^\r]*\r\n1,/);
     const { total, items } = await cli.json(["audit", "list"]);
     // The header, and the records before the export's own.
-    expect(items[0]).toMatchObject({ action: "audit.export", actor_type: "cli", result: "success", detail: "{}" });
+    expect(items[0]).toMatchObject({
+      action: "audit.export",
+      actor_type: "cli",
+      result: "success",
+      detail: '{"format":"csv"}',
+    });
     expect(stdout.trim().split("\r\n")).toHaveLength(total);
     const none = await cli.run(["audit", "export", "--until", "2020-01-01T00:00:00Z"]);
     expect(none.stdout.trim().split("\r\n")).toHaveLength(1);
+  });
+
+  test("has the filters of the list, and lines of JSON: the trail of a person", async () => {
+    await cli.run(["user", "create", "zoe", "--email", "zoe@example.org"]);
+    await cli.run(["user", "disable", "zoe", "--yes"]);
+    const { code, stdout } = await cli.run(["audit", "export", "--user", "zoe", "--format", "jsonl"]);
+    const { items } = await cli.json(["audit", "list", "--user", "zoe"]);
+    expect([code, stdout]).toEqual([
+      0,
+      items
+        .map((item: object) => `${JSON.stringify(item)}\n`)
+        .reverse()
+        .join(""),
+    ]);
+    expect((await cli.run(["audit", "export", "--user", "nobody-there"])).code).toBe(1);
   });
 
   test("--output writes a new file that only its owner can read, and never replaces one", async () => {

@@ -18,6 +18,8 @@ export interface AuditFilter {
   readonly resourceId?: string | undefined;
   readonly since?: Date | undefined;
   readonly until?: Date | undefined;
+  /** A text in actor, resource id, address or a value of the detail, in any case. */
+  readonly search?: string | undefined;
 }
 
 /**
@@ -33,18 +35,29 @@ export interface AuditRange {
 
 /** One page of the log, newest first. Total and page come from one snapshot. */
 export async function listAudit(context: Context, filter: AuditFilter, page: Page): Promise<Paged<ShownRecord>> {
-  const { userId, actor, action, resourceType, resourceId } = filter;
   // PostgreSQL text cannot hold a NUL; a query with one would be an error.
-  if (actor?.includes("\0") || resourceId?.includes("\0")) return { total: 0, items: [] };
+  if (filter.actor?.includes("\0") || filter.resourceId?.includes("\0")) return { total: 0, items: [] };
+  const { kind, values } = lookupOf(filter);
+  const select = { all: selectOfAll, series: selectOfSeries, subject: selectOfSubject }[kind];
+  return await select(context.db, { ...valuesOf(filter), ...boundsOf(page), ...values });
+}
+
+/** How the records that match a filter are found: by their numbers, as a series that the log counts, or one by one among a user's. */
+export interface Lookup {
+  readonly kind: "all" | "series" | "subject";
+  /** Besides the filter's own. */
+  readonly values: Values;
+}
+
+/** The cheapest way to the records that match. */
+export function lookupOf(filter: AuditFilter): Lookup {
+  const { userId, actor, action, resourceType, resourceId } = filter;
   const isWhole = [actor, action, resourceType, resourceId].every((wanted) => wanted === undefined);
-  const { db } = context;
-  const wanted = { ...valuesOf(filter), ...boundsOf(page) };
   if (userId === undefined) {
-    if (isWhole) return await selectOfAll(db, wanted);
-    return await selectOfSeries(db, { ...wanted, ...seriesOf(filter) });
+    return isWhole ? { kind: "all", values: {} } : { kind: "series", values: seriesOf(filter) };
   }
-  if (isWhole) return await selectOfSeries(db, { ...wanted, ...subjectSeries(userId) });
-  return await selectOfSubject(db, { ...wanted, subject: userId, actions: joined(actionsOf(filter)) });
+  if (isWhole) return { kind: "series", values: subjectSeries(userId) };
+  return { kind: "subject", values: { subject: userId, actions: joined(actionsOf(filter)) } };
 }
 
 /**

@@ -1,15 +1,20 @@
-/** The audit log as CSV (RFC 4180), in blocks that the database writes: no connection is held while a client is slow. */
+/** The audit log as CSV (RFC 4180) or lines of JSON, in blocks that the database writes: no connection is held while a client is slow. */
 
+import type { ExportFormat } from "../../shared/product/export-formats.ts";
 import { formatTimestamp } from "../../shared/time/timestamp.ts";
-import { auditRange } from "../audit/audit.ts";
+import { type AuditFilter, type AuditRange, auditRange } from "../audit/audit.ts";
+import { holdsText, matchingPage, type Parameter, parseSearch } from "../audit/matching.ts";
 import type { Context } from "../operation/context.ts";
+import type { AuditDetail } from "../operation/entry.ts";
 import type { ExportPlaces } from "./places.ts";
 import { exportFile } from "./stream.ts";
 
-/** Both inclusive. */
-export interface ExportRange {
-  readonly since?: Date | undefined;
-  readonly until?: Date | undefined;
+/** A file of audit records. */
+export interface AuditFile {
+  readonly format: ExportFormat;
+  readonly places: ExportPlaces;
+  /** How long its reader may take nothing, in milliseconds. */
+  readonly patience?: number;
 }
 
 /** Records that are read at once: a block of the longest possible records takes about 10 MB. */
@@ -30,47 +35,96 @@ const HEADER = [
   "ip",
 ] as const;
 
-/** A byte order mark, so that spreadsheets recognise UTF-8. */
-const BEGINNING = new TextEncoder().encode(`\uFEFF${HEADER.join(",")}\r\n`);
+/** Of CSV a byte order mark, so that spreadsheets recognise UTF-8, and the names of the columns. */
+const BEGINNINGS: Readonly<Record<ExportFormat, Uint8Array>> = {
+  csv: new TextEncoder().encode(`\uFEFF${HEADER.join(",")}\r\n`),
+  jsonl: new Uint8Array(),
+};
 
 /**
- * The records within `range` that exist at the call, oldest first, as UTF-8 CSV with a header row; on record, as `exportFile` says. The
- * export's own record is not among them.
+ * The records that match the filter and exist at the call, oldest first, as CSV with a header row or as lines of JSON; on record, as
+ * `exportFile` says. The export's own record is not among them. Unlike a list, it looks for a text through all of them. Throws `invalid` for
+ * a search that no record could hold.
  */
 export async function exportAudit(
   context: Context,
-  range: ExportRange,
-  places: ExportPlaces,
-  patience?: number,
+  filter: AuditFilter,
+  { format, places, patience }: AuditFile,
 ): Promise<ReadableStream<Uint8Array>> {
-  const { since, until } = range;
-  const detail = { ...(since && { since: formatTimestamp(since) }), ...(until && { until: formatTimestamp(until) }) };
+  const search = parseSearch(filter.search);
   return await exportFile(context, {
-    ...{ entry: { action: "audit.export", detail }, places, patience },
+    ...{ entry: { action: "audit.export", detail: { format, ...wordsOf(filter) } }, places, patience },
     open: async () => {
       // The log only grows at its end, so the newest number at the start bounds one state of it.
-      const { first, last } = await auditRange(context.db, since, until);
-      return { beginning: BEGINNING, read: readAhead(context, first - 1, last) };
+      const range = await auditRange(context.db, filter.since, filter.until);
+      const blocks = await blocksOf(context, { filter, range, search, line: LINES[format] });
+      return { beginning: BEGINNINGS[format], read: readAhead(blocks) };
     },
   });
 }
 
+/** The filter under the names of the API. */
+function wordsOf({ userId, actor, action, resourceType, resourceId, since, until, search }: AuditFilter): AuditDetail {
+  const words = {
+    ...{ user_id: userId, actor, action, resource_type: resourceType, resource_id: resourceId, q: search },
+    ...{ since: since && formatTimestamp(since), until: until && formatTimestamp(until) },
+  };
+  const given = Object.entries(words).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));
+  return Object.fromEntries(given);
+}
+
+interface Wanted {
+  readonly filter: AuditFilter;
+  readonly range: AuditRange;
+  readonly search: string;
+  /** SQL of a record's line. */
+  readonly line: string;
+}
+
+type Block = () => Promise<Uint8Array | null>;
+
 /**
- * Reads the records above `after` up to `last`, block by block, `AHEAD` blocks before they are asked for, skipping what
- * retention removed meanwhile. Blocks are bounded by ids, not by a limit: so the next can be read at the same time, and a
- * planner without statistics does not sort everything that is left for each block (a million took 93 s).
+ * The blocks, oldest first. Those of all records are bounded by ids, not by a limit: so the next can be read at the same time, and a planner
+ * without statistics does not sort everything that is left for each block (a million took 93 s). Those of a filter are pages, counted from
+ * the newest, which retention does not move.
  */
-function readAhead(context: Context, after: number, last: number): () => Promise<Uint8Array | undefined> {
+async function blocksOf({ db }: Context, { filter, range, search, line }: Wanted): Promise<Iterator<Block>> {
+  const run = async (text: string, parameters: readonly Parameter[]) => {
+    const [row] = await db.$client.unsafe<[unknown[]]>(text, [...parameters], { prepare: true }).raw();
+    return row?.[0];
+  };
+  // The bytes as received: decoding and encoding them again is a fifth of the cost of an export.
+  const read = (where: string, parameters: readonly Parameter[], from = "") => {
+    const words = search === "" ? undefined : holdsText(search, parameters.length);
+    const condition = words === undefined ? where : `${where} and ${words.text}`;
+    const text = `select string_agg(${line}, '' order by id) from ${from}public.audit where ${condition}`;
+    return async () => ((await run(text, [...parameters, ...(words?.parameters ?? [])])) ?? null) as Uint8Array | null;
+  };
+  const page = matchingPage(filter, range);
+  if (page === undefined) return eachBlock(range.first - 1, range.last, (after, end) => read(BETWEEN, [after, end]));
+  const total = Number(String(await run(`select total::text from ${page.text}`, [...page.parameters, 0, 1])));
+  return eachBlock(0, total, (after, end) =>
+    read("id = any(page.ids)", [...page.parameters, total - end, end - after], `${page.text} page, `),
+  );
+}
+
+const BETWEEN = "id > $1 and id <= $2";
+
+function* eachBlock(after: number, last: number, make: (after: number, end: number) => Block): Generator<Block, void> {
+  for (let next = after; next < last; next += BLOCK) yield make(next, Math.min(next + BLOCK, last));
+}
+
+/** Reads the blocks in their order, `AHEAD` before they are asked for, skipping those of which retention or the search left nothing. */
+function readAhead(blocks: Iterator<Block>): () => Promise<Uint8Array | undefined> {
   const coming: Promise<Uint8Array | null>[] = [];
-  let next = after;
   return async () => {
     for (;;) {
-      while (coming.length <= AHEAD && next < last) {
-        const block = readBlock(context, next, Math.min(next + BLOCK, last));
+      for (let next = blocks.next(); next.done !== true; next = blocks.next()) {
+        const block = next.value();
         // The consumer of the block gets its failure; once the stream is over there is no consumer.
         block.catch(() => {});
         coming.push(block);
-        next += BLOCK;
+        if (coming.length > AHEAD) break;
       }
       const block = coming.shift();
       if (block === undefined) return undefined;
@@ -78,12 +132,6 @@ function readAhead(context: Context, after: number, last: number): () => Promise
       if (lines !== null) return lines;
     }
   };
-}
-
-/** Returns the bytes as received: decoding and encoding them again is a fifth of the cost of an export. */
-async function readBlock({ db }: Context, after: number, end: number): Promise<Uint8Array | null> {
-  const [row] = await db.$client.unsafe<[(Uint8Array | null)[]]>(SELECT_BLOCK, [after, end], { prepare: true }).raw();
-  return row?.[0] ?? null;
 }
 
 /**
@@ -102,7 +150,7 @@ const SEPARATORS = [";", "\\t", "\\r", "\\n"];
  * One record as a line. Columns that submitted text can reach are quoted, and guarded; the others hold only our own words, digits and
  * addresses. The detail is JSON: it has no line ends or tabs but as escapes.
  */
-const LINE = [
+const CSV_LINE = [
   "id::text || ','",
   TIME,
   "'Z,' || actor_type",
@@ -114,7 +162,16 @@ const LINE = [
   "ip || E'\"\\r\\n'",
 ].join(" || ");
 
-const SELECT_BLOCK = `select string_agg(${LINE}, '' order by id) from public.audit where id > $1 and id <= $2`;
+/** The same as JSON, in the shape of the API's records. */
+const JSON_LINE = [
+  `'{"id":' || id::text || ',"created_at":"'`,
+  TIME,
+  `'Z","actor_type":"' || actor_type || '","actor":' || to_json(actor)::text || ',"action":"' || action`,
+  `'","resource_type":"' || resource_type || '","resource_id":' || to_json(resource_id)::text || ',"detail":'`,
+  `to_json(detail)::text || ',"result":"' || result || '","ip":"' || ip || E'"}\\n'`,
+].join(" || ");
+
+const LINES: Readonly<Record<ExportFormat, string>> = { csv: CSV_LINE, jsonl: JSON_LINE };
 
 /**
  * The text of a column after `before`, an opening quotation mark. An apostrophe goes in front of anything that a spreadsheet would run

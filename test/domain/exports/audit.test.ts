@@ -101,7 +101,7 @@ describe("exportAudit()", () => {
     const { text } = await admin.call("GET", "/audit/export?since=2000-01-01T00:00:00Z");
     const { detail, ...record } = await app.lastAudit("audit.export");
     expect(record).toMatchObject({ actor: "admin", resourceType: "", resourceId: "", result: "success" });
-    expect(detail).toEqual({ since: "2000-01-01T00:00:00.000Z" });
+    expect(detail).toEqual({ format: "csv", since: "2000-01-01T00:00:00.000Z" });
     expect(parseCsv(text).at(-1)?.[0]).toBe(String(record.id - 1));
     expect((await admin.call("HEAD", "/audit/export")).status).toBe(200);
     expect((await app.lastAudit("audit.export")).id).toBe(record.id);
@@ -224,7 +224,7 @@ describe("exportAudit()", () => {
     const range = {};
     for (const blocks of [0, 1]) {
       const places = createExportPlaces(1);
-      const reader = (await exportAudit(app.system, range, places, 1500)).getReader();
+      const reader = (await exportAudit(app.system, range, { format: "csv", places, patience: 1500 })).getReader();
       for (let block = 0; block < blocks; block++) expect((await reader.read()).done).toBe(false);
       await until(() => isFree(places));
       await expect(reader.read()).rejects.toThrow("The export was interrupted");
@@ -237,7 +237,9 @@ describe("exportAudit()", () => {
     const note = (call: string) => () => void calls.push(call);
     const place = { waits: note("waits"), isRead: note("is read"), onGivingWay() {}, release: note("release") };
     const slow = slowlyRead();
-    const reader = (await exportAudit(slow.context, {}, { take: () => place }, 1500)).getReader();
+    const reader = (
+      await exportAudit(slow.context, {}, { format: "csv", places: { take: () => place }, patience: 1500 })
+    ).getReader();
     await reader.read();
     await reader.cancel();
     expect(calls).toEqual(["waits", "is read", "release"]);

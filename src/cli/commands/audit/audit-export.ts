@@ -4,33 +4,33 @@ import { object } from "@optique/core/constructs";
 import { message } from "@optique/core/message";
 import { map } from "@optique/core/modifiers";
 import { command } from "@optique/core/primitives";
-import type { ExportRange } from "../../../domain/exports/audit.ts";
-import { periodOptions, textOption } from "../../terminal/arguments.ts";
+import type { ExportFormat } from "../../../shared/product/export-formats.ts";
 import { type Command, EXIT, withServices } from "../../terminal/environment.ts";
-import { writeOut } from "../../terminal/new-file.ts";
+import { exportOptions, writeOut } from "../../terminal/new-file.ts";
+import { filterOf, filterOptions, type GivenFilter } from "./audit-filter.ts";
 
 export const exportCommand = command(
   "export",
-  map(
-    object({
-      ...periodOptions(),
-      output: textOption("--output", "FILE", message`Write to this new file, which only you can read.`),
-    }),
-    ({ output, ...range }) => runExport(range, output),
-  ),
+  map(object({ ...filterOptions(), ...exportOptions() }), (input) => runExport(input)),
   {
-    brief: message`Export the audit log as CSV, oldest first.`,
-    description: message`Writes the same CSV as the API's export, to standard output or to a new file.`,
+    brief: message`Export the audit log as CSV or lines of JSON, oldest first.`,
+    description: message`Writes every record that matches, as the API's export does. With --user, that is the whole trail of a person. In CSV, text that a spreadsheet would take for a formula begins with an apostrophe. The export is recorded in the audit log.`,
   },
 );
 
-function runExport(range: ExportRange, output: string | undefined): Command {
+interface ExportInput extends GivenFilter {
+  readonly format: ExportFormat;
+  readonly output: string | undefined;
+}
+
+function runExport({ format, output, ...given }: ExportInput): Command {
   return async (environment) => {
     const { exportAudit } = await import("../../../domain/exports/audit.ts");
     const { createExportPlaces } = await import("../../../domain/exports/places.ts");
     await withServices(environment, "read", async (context) => {
-      const csv = await exportAudit(context, range, createExportPlaces(1));
-      await writeOut(environment, output, csv);
+      const filter = await filterOf(context, given);
+      const file = await exportAudit(context, filter, { format, places: createExportPlaces(1) });
+      await writeOut(environment, output, file);
     });
     return EXIT.done;
   };

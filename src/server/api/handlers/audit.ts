@@ -1,6 +1,6 @@
-/** /audit: the audit log, as pages and as a CSV file. /me/audit: a user's own. */
+/** /audit: the audit log, as pages and as a file. /me/audit: a user's own. */
 
-import type { audit } from "../../../contract/audit.ts";
+import type { AuditFilters, audit } from "../../../contract/audit.ts";
 import { listAudit, listOwnAudit } from "../../../domain/audit/audit.ts";
 import { exportAudit } from "../../../domain/exports/audit.ts";
 import { UamError } from "../../../shared/errors.ts";
@@ -11,22 +11,15 @@ import { answerFile } from "./answer-file.ts";
 
 export const auditHandlers: Handlers<typeof audit> = {
   "GET /audit": async ({ context, query }) => {
-    const filter = {
-      userId: query.user_id,
-      actor: query.actor,
-      action: query.action,
-      resourceType: query.resource_type,
-      resourceId: query.resource_id,
-      ...rangeOf(query),
-    };
-    const { total, items } = await listAudit(context, filter, query.page);
+    const { total, items } = await listAudit(context, filterOf(query), query.page);
     return { total, items: items.map(auditRecord) };
   },
 
-  "GET /audit/export": async ({ web, context, query, request }) => {
-    const range = rangeOf(query);
-    return await answerFile({ request, context, query: { format: "csv" } }, "audit", () =>
-      exportAudit(context, range, web.exportPlaces),
+  "GET /audit/export": async (call) => {
+    const { web, context, query } = call;
+    const filter = filterOf(query);
+    return await answerFile(call, "audit", (format) =>
+      exportAudit(context, filter, { format, places: web.exportPlaces }),
     );
   },
 
@@ -37,8 +30,9 @@ export const auditHandlers: Handlers<typeof audit> = {
   },
 };
 
-function rangeOf({ since, until }: { readonly since?: string | undefined; readonly until?: string | undefined }) {
+function filterOf({ user_id, actor, action, resource_type, resource_id, since, until }: AuditFilters) {
   return {
+    ...{ userId: user_id, actor, action, resourceType: resource_type, resourceId: resource_id },
     since: since === undefined ? undefined : clampTimestamp(parseRangeStart(since, "since")),
     until: until === undefined ? undefined : clampTimestamp(parseTimestamp(until, "until")),
   };

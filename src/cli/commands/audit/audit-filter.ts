@@ -1,0 +1,59 @@
+/** Which audit records a list or an export has. */
+
+import { message } from "@optique/core/message";
+import { optional } from "@optique/core/modifiers";
+import { option } from "@optique/core/primitives";
+import type { AuditFilter } from "../../../domain/audit/audit.ts";
+import type { Context } from "../../../domain/operation/context.ts";
+import { UamError } from "../../../shared/errors.ts";
+import { AUDIT_ACTIONS, RESOURCE_TYPES } from "../../../shared/product/audit-actions.ts";
+import { oneOf, periodOptions, textOption } from "../../terminal/arguments.ts";
+import { stored } from "../../terminal/completion.ts";
+
+/** The filter as it is given at the command line. */
+export interface GivenFilter extends Omit<AuditFilter, "userId"> {
+  readonly user: string | undefined;
+}
+
+/** All filters. */
+export function filterOptions() {
+  return {
+    ...periodOptions(),
+    user: optional(
+      option("--user", stored("NAME", "users"), {
+        description: message`Only what concerns this user; for one who was deleted, the id.`,
+      }),
+    ),
+    actor: textOption("--actor", "NAME", message`Only what this actor did.`),
+    action: optional(
+      option("--action", oneOf(AUDIT_ACTIONS, "ACTION"), {
+        description: message`Only this action, such as user.create.`,
+      }),
+    ),
+    resourceType: optional(
+      option("--resource-type", oneOf(RESOURCE_TYPES, "TYPE"), {
+        description: message`Only this kind of resource.`,
+      }),
+    ),
+    resourceId: textOption("--resource-id", "ID", message`Only this resource.`),
+  };
+}
+
+/** The filter as the log is asked. Throws `not_found` for a user whom nobody is. */
+export async function filterOf(context: Context, { user, ...given }: GivenFilter): Promise<AuditFilter> {
+  const { actor, action, resourceType, resourceId, since, until, search } = given;
+  const userId = user === undefined ? undefined : await userIdOf(context, user);
+  return { userId, actor, action, resourceType, resourceId, since, until, search };
+}
+
+/** The id of the user with that name or id; an id that no stored user has is a deleted user's. */
+async function userIdOf(context: Context, reference: string): Promise<number> {
+  const { findUserReferred } = await import("../../terminal/find-user.ts");
+  const user = await findUserReferred(context, reference);
+  if (user !== undefined) return user.id;
+  if (/^\d{1,15}$/.test(reference)) return Number(reference);
+  throw new UamError(
+    "not_found",
+    `There is no user named ${JSON.stringify(reference)}; give the id of a user who was deleted`,
+  );
+}
