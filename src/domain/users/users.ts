@@ -1,8 +1,7 @@
 /** External users: create, disable, enable, extend, delete. */
 
 import { UamError } from "../../shared/errors.ts";
-import { parseNetworks } from "../../shared/net/networks.ts";
-import { DAY, shift } from "../../shared/time/clock.ts";
+import { DAY } from "../../shared/time/clock.ts";
 import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import { faultPoint } from "../../shared/work/fault-point.ts";
 import { isDuplicate } from "../../store/client.ts";
@@ -13,15 +12,6 @@ import { closingsOf } from "../accounts/closings.ts";
 import { isExpired, lockUser, requireUser, type User } from "../accounts/find-user.ts";
 import { forgetIntent, recordIntent } from "../accounts/intents.ts";
 import { allocateUid } from "../accounts/uid.ts";
-import {
-  MAX_FULL_NAME,
-  MAX_NOTE,
-  MAX_PURPOSE,
-  MAX_SUPERVISOR,
-  parseEmail,
-  parseText,
-  parseUsername,
-} from "../accounts/username.ts";
 import { voidCode } from "../auth/codes/otp.ts";
 import { grantDefaultGroup } from "../hosts/first-grant.ts";
 import { accountCreated } from "../mail/messages.ts";
@@ -33,66 +23,32 @@ import type { Context, Grant, Operation } from "../operation/context.ts";
 import { readSetting } from "../settings/settings.ts";
 import {
   extensionOf,
-  parseDays,
   parseReason,
   reasonDetail,
   requireDisableable,
   requireEnableable,
   requireUnchanged,
 } from "./changeable.ts";
+import { createdDetail, type NewUser, parseNewUser } from "./new-user.ts";
 import { endLoginsOf } from "./web-sessions.ts";
 
-export interface NewUser {
-  readonly username: string;
-  readonly email: string;
-  readonly fullName?: string | undefined;
-  readonly supervisor?: string | undefined;
-  readonly purpose?: string | undefined;
-  /** For colleagues: the user cannot read it. */
-  readonly note?: string | undefined;
-  /** Whole days; 0 or absent means `policy.default_ttl`. */
-  readonly ttlDays?: number | undefined;
-  /** The networks from which the keys may be used: CIDRs; none for anywhere. */
-  readonly sourceNetworks?: readonly string[] | undefined;
-  /** The mail to the user; by default `accountCreated`. */
-  readonly letter?: typeof accountCreated;
-}
+export type { NewUser } from "./new-user.ts";
 
 /** Stores a user and creates the host account: both or neither. `conflict` if the username or the account's name is taken. */
 export function createUser(context: Context, input: NewUser): Promise<User> {
   const entry = { action: "user.create", detail: { username: input.username } } as const;
   return auditedGrant(context, entry, async (op) => {
     const now = context.clock.now();
-    const username = parseUsername(input.username);
-    const days = parseDays(input.ttlDays);
-    const texts = {
-      email: parseEmail(input.email),
-      fullName: parseText("full name", input.fullName ?? "", MAX_FULL_NAME),
-      supervisor: parseText("supervisor", input.supervisor ?? "", MAX_SUPERVISOR),
-      purpose: parseText("purpose", input.purpose ?? "", MAX_PURPOSE),
-      note: parseText("note", input.note ?? "", MAX_NOTE),
-    };
-    const sourceNetworks = [...parseNetworks(input.sourceNetworks ?? [])];
-    const ttl = days > 0 ? days * DAY : await readSetting(context, op.tx, "policy.default_ttl");
+    const defaultTtl = await readSetting(context, op.tx, "policy.default_ttl");
+    const parsed = parseNewUser(input, now, defaultTtl);
     const uid = await allocateUid(context);
-    const times = { expireAt: shift(now, ttl), createdAt: now, updatedAt: now };
-    const user = await insertUser(op, { username, ...texts, sourceNetworks, ...times }, uid);
+    const user = await insertUser(op, { ...parsed, createdAt: now, updatedAt: now }, uid);
     // Codes are kept by name: a code sent to the name's former owner must not work for this user.
-    await voidCode(op.tx, username);
+    await voidCode(op.tx, user.username);
     const message = (input.letter ?? accountCreated)(await siteWithKeys(context), user);
     await queueMail(op, { recipient: user.email, message });
     if (user.local) await createOnHost(op, user);
-    op.record({
-      resourceId: String(user.id),
-      subjectId: user.id,
-      detail: {
-        email: user.email,
-        ...(user.fullName === "" ? {} : { full_name: user.fullName }),
-        ...(user.note === "" ? {} : { note: user.note }),
-        expire_at: formatTimestamp(user.expireAt),
-        ...(sourceNetworks.length === 0 ? {} : { source_networks: sourceNetworks.join(", ") }),
-      },
-    });
+    op.record({ resourceId: String(user.id), subjectId: user.id, detail: createdDetail(user) });
     return user;
   });
 }

@@ -1,0 +1,92 @@
+/** What a new user is made from: checked in one place, for one user as for a file of them. */
+
+import { UamError } from "../../shared/errors.ts";
+import { parseNetworks } from "../../shared/net/networks.ts";
+import { DAY, shift } from "../../shared/time/clock.ts";
+import { MAX_DAYS } from "../../shared/time/duration.ts";
+import { formatTimestamp } from "../../shared/time/timestamp.ts";
+import type { UserRow } from "../../store/schema.ts";
+import {
+  MAX_FULL_NAME,
+  MAX_NOTE,
+  MAX_PURPOSE,
+  MAX_SUPERVISOR,
+  parseEmail,
+  parseText,
+  parseUsername,
+} from "../accounts/username.ts";
+import type { accountCreated } from "../mail/messages.ts";
+import type { AuditDetail } from "../operation/entry.ts";
+import { parseDays } from "./changeable.ts";
+
+export interface NewUser {
+  readonly username: string;
+  readonly email: string;
+  readonly fullName?: string | undefined;
+  readonly supervisor?: string | undefined;
+  readonly purpose?: string | undefined;
+  /** For colleagues: the user cannot read it. */
+  readonly note?: string | undefined;
+  /** Whole days; 0 or absent means `policy.default_ttl`. */
+  readonly ttlDays?: number | undefined;
+  /** The end itself, in place of days. */
+  readonly expireAt?: Date | undefined;
+  /** The networks from which the keys may be used: CIDRs; none for anywhere. */
+  readonly sourceNetworks?: readonly string[] | undefined;
+  /** The mail to the user; by default `accountCreated`. */
+  readonly letter?: typeof accountCreated;
+}
+
+/** The columns of the row that the caller chooses. */
+export type ParsedUser = Pick<
+  UserRow,
+  "username" | "email" | "fullName" | "supervisor" | "purpose" | "note" | "sourceNetworks" | "expireAt"
+>;
+
+/** The rules for each field; each throws `invalid`. */
+export const FIELDS = {
+  username: (input: NewUser) => parseUsername(input.username),
+  email: (input: NewUser) => parseEmail(input.email),
+  fullName: (input: NewUser) => parseText("full name", input.fullName ?? "", MAX_FULL_NAME),
+  supervisor: (input: NewUser) => parseText("supervisor", input.supervisor ?? "", MAX_SUPERVISOR),
+  purpose: (input: NewUser) => parseText("purpose", input.purpose ?? "", MAX_PURPOSE),
+  note: (input: NewUser) => parseText("note", input.note ?? "", MAX_NOTE),
+  sourceNetworks: (input: NewUser) => [...parseNetworks(input.sourceNetworks ?? [])],
+} as const;
+
+/** The row of a new user; `defaultTtl` is in milliseconds. Throws `invalid` for the first field that breaks a rule. */
+export function parseNewUser(input: NewUser, now: Date, defaultTtl: number): ParsedUser {
+  return {
+    username: FIELDS.username(input),
+    expireAt: endOf(input, now, defaultTtl),
+    email: FIELDS.email(input),
+    fullName: FIELDS.fullName(input),
+    supervisor: FIELDS.supervisor(input),
+    purpose: FIELDS.purpose(input),
+    note: FIELDS.note(input),
+    sourceNetworks: FIELDS.sourceNetworks(input),
+  };
+}
+
+/** When the user's access ends; throws `invalid` for an end in the past, or later than anybody is given at once. */
+export function endOf({ ttlDays, expireAt }: NewUser, now: Date, defaultTtl: number): Date {
+  const days = parseDays(ttlDays);
+  if (expireAt === undefined) return shift(now, days > 0 ? days * DAY : defaultTtl);
+  if (days > 0) throw new UamError("invalid", "Give expire_at or ttl_days, not both");
+  if (expireAt <= now) throw new UamError("invalid", `expire_at is in the past: ${formatTimestamp(expireAt)}`);
+  if (expireAt > shift(now, MAX_DAYS * DAY)) {
+    throw new UamError("invalid", `expire_at is more than ${MAX_DAYS} days away`);
+  }
+  return expireAt;
+}
+
+/** What the record of a creation says besides the username. */
+export function createdDetail(user: ParsedUser): AuditDetail {
+  return {
+    email: user.email,
+    ...(user.fullName === "" ? {} : { full_name: user.fullName }),
+    ...(user.note === "" ? {} : { note: user.note }),
+    expire_at: formatTimestamp(user.expireAt),
+    ...(user.sourceNetworks.length === 0 ? {} : { source_networks: user.sourceNetworks.join(", ") }),
+  };
+}
