@@ -8,3 +8,9 @@ export const MAX_PASSKEY_NAME = 64;
 export const MAX_REQUESTED_DAYS = 365;
 /** How many days a series of figures may have. */
 export const SERIES_DAYS = { least: 7, most: 365, usual: 90 } as const;
+/** Users in one file that is imported. */
+export const MAX_IMPORT_LINES = 10_000;
+/** Bytes of it. */
+export const MAX_IMPORT_BYTES = 5 * 1024 * 1024;
+/** Faults of it that are said one by one. */
+export const MAX_IMPORT_FAULTS = 100;
