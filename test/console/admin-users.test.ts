@@ -57,16 +57,21 @@ describe("oneByOne()", () => {
 describe("which users are shown", () => {
   test("readUsersView() takes from the address what makes sense", () => {
     const plain = readUsersView({});
-    expect(plain).toEqual({ q: "", status: "", supervisor: "", sort: "-created_at", page: 1 });
+    const uses = { last_used: "", silent_for: "" } as const;
+    expect(plain).toEqual({ q: "", status: "", supervisor: "", ...uses, sort: "-created_at", page: 1 });
     expect(readUsersView({ status: "gone", sort: "email", page: "1e3" })).toEqual(plain);
     expect(readUsersView({ q: "x".repeat(500) }).q).toHaveLength(128);
     expect(isEverybody(plain)).toBe(true);
     expect(isEverybody({ ...plain, q: " " })).toBe(true);
     expect(isEverybody({ ...plain, status: "expired" })).toBe(false);
+    expect(readUsersView({ last_used: "always", silent_for: "soon" })).toEqual(plain);
+    expect(isEverybody({ ...plain, silent_for: "30d" })).toBe(false);
+    // One choice on the page: what it does not show is not asked.
+    expect(readUsersView({ last_used: "never", silent_for: "30d" })).toEqual({ ...plain, last_used: "never" });
   });
 
   test("addressOfUsers() is read back as the same view", () => {
-    const view = readUsersView({ q: "a&b=c %", status: "active", supervisor: "Bo", sort: "username", page: "4" });
+    const view = readUsersView({ q: "a&b=c %", status: "active", supervisor: "Bo", silent_for: "90d", page: "4" });
     const { pathname, searchParams } = new URL(addressOfUsers(view), "http://localhost");
     expect(pathname).toBe("/admin/users");
     expect(readUsersView(Object.fromEntries(searchParams))).toEqual(view);
@@ -75,6 +80,9 @@ describe("which users are shown", () => {
 
   test("askOf() asks for nothing that is empty", () => {
     expect(askOf(readUsersView({ q: " " }), 25)).toEqual({ sort: "-created_at", page: "1", page_size: "25" });
+    expect(askOf(readUsersView({ silent_for: "60d", supervisor: " Bo " }), 25)).toMatchObject({
+      ...{ silent_for: "60d", supervisor: "Bo" },
+    });
   });
 });
 

@@ -20,7 +20,7 @@ type InputProps = FieldProps &
   Control<HTMLInputElement> &
   Pick<
     JSX.InputHTMLAttributes<HTMLInputElement>,
-    "type" | "name" | "autocomplete" | "required" | "maxLength" | "min" | "max" | "pattern" | "placeholder"
+    "type" | "name" | "autocomplete" | "required" | "maxLength" | "min" | "max" | "pattern" | "placeholder" | "list"
   >;
 
 /** One line of text. */

@@ -24,15 +24,3 @@ export function Typed({ text, most = LONG }: TypedProps) {
     </>
   );
 }
-
-/** Ends of the parts of an address. Other letters could run the other way round, and are not taken apart. */
-const PARTS = /(?<=^[!-~]*[@._-])(?=[!-~]+$)/;
-
-/** An e-mail address: it breaks after @ . - and _ only, and what does not fit is shown to whoever points at it. */
-export function Address({ text }: { readonly text: string }) {
-  return (
-    <bdi class="address" title={text}>
-      {text.split(PARTS).flatMap((part, index) => (index === 0 ? part : [<wbr key={index} />, part]))}
-    </bdi>
-  );
-}

@@ -48,6 +48,7 @@ export async function fill(system: ConsoleApp): Promise<Filled> {
     const answer = await admin.call("POST", "/users", {
       username: `contractor-${index}`,
       email: `contractor-${index}@example.org`,
+      full_name: (HOSTILE[index % HOSTILE.length] ?? "").slice(0, 128),
       supervisor: index % 3 === 0 ? "Bo Lindqvist" : "Ada Meier",
       purpose: HOSTILE[index % HOSTILE.length] ?? "",
       ttl_days: index * 4,

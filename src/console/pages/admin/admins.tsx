@@ -15,7 +15,6 @@ import { Page, Section } from "../../ui/page.tsx";
 import { pageOf } from "../../ui/page-number.ts";
 import { type Column, PagedTable } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
-import { Address } from "../../ui/typed.tsx";
 import { useDialog } from "../../ui/use-dialog.ts";
 import { Loaded, useApi } from "../../use-api.tsx";
 import { useWanted } from "../../use-wanted.ts";
@@ -24,6 +23,7 @@ import { EndSessions } from "./admins/end-sessions.tsx";
 import { InviteAdmin } from "./admins/invite-admin.tsx";
 import { RemoveAdmin } from "./admins/remove-admin.tsx";
 import { RemovedAdmins } from "./admins/removed.tsx";
+import { Address } from "./cut.tsx";
 import { Done, useDone } from "./done.tsx";
 import { forRole, ReadOnly, useRole } from "./for-role.tsx";
 

@@ -2,26 +2,22 @@
 
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
-import { PAGES, userPage } from "../../../shared/product/pages.ts";
+import { PAGES } from "../../../shared/product/pages.ts";
 import { OddFilters } from "../../odd-notice.tsx";
 import { mayChange } from "../../roles.ts";
 import { signedIn } from "../../signed-in.tsx";
 import { userListTexts } from "../../texts/admin/users.ts";
-import { common } from "../../texts/common.ts";
 import { Button } from "../../ui/button.tsx";
 import { Page } from "../../ui/page.tsx";
-import { Status } from "../../ui/status.tsx";
-import { type Column, Pager, Table } from "../../ui/table.tsx";
-import { Time } from "../../ui/time.tsx";
-import { Address, Typed } from "../../ui/typed.tsx";
+import { Pager, Table } from "../../ui/table.tsx";
 import { Loaded, useApi } from "../../use-api.tsx";
 import { useWanted } from "../../use-wanted.ts";
 import { Done, useDone } from "./done.tsx";
 import { forRole, ReadOnly, useRole } from "./for-role.tsx";
-import type { UserRecord } from "./user/record.ts";
 import type { BulkKind } from "./users/bulk.ts";
 import { BulkBar } from "./users/bulk-bar.tsx";
 import { BulkDialog } from "./users/bulk-dialog.tsx";
+import { columnsOf, type ListedUser } from "./users/columns.tsx";
 import { CreateDialog } from "./users/create.tsx";
 import { Filters } from "./users/filters.tsx";
 import { addressOfUsers, askOf, FILTERS, isEverybody, readUsersView, type UsersView } from "./users/view.ts";
@@ -71,7 +67,7 @@ function UsersPage() {
 
 interface ListProps {
   readonly view: UsersView;
-  readonly items: readonly UserRecord[];
+  readonly items: readonly ListedUser[];
   readonly total: number;
   readonly isAllowed: boolean;
   /** Is told what was done to several, as a sentence. */
@@ -80,12 +76,12 @@ interface ListProps {
 
 function List({ view, items, total, isAllowed, onDone }: ListProps) {
   const [chosen, setChosen] = useState<ReadonlySet<number>>(new Set());
-  const [bulk, setBulk] = useState<{ readonly kind: BulkKind; readonly users: readonly UserRecord[] }>();
+  const [bulk, setBulk] = useState<{ readonly kind: BulkKind; readonly users: readonly ListedUser[] }>();
   // Users out of sight are not selected: nobody changes users they do not see.
   const selected = items.filter(({ id }) => chosen.has(id));
-  const choose = (ids: readonly number[], isOn: boolean) => {
+  const choose = (users: readonly ListedUser[], isOn: boolean) => {
     const shown = new Set(selected.map(({ id }) => id));
-    for (const id of ids) isOn ? shown.add(id) : shown.delete(id);
+    for (const { id } of users) isOn ? shown.add(id) : shown.delete(id);
     setChosen(shown);
   };
   return (
@@ -95,12 +91,7 @@ function List({ view, items, total, isAllowed, onDone }: ListProps) {
         <BulkBar
           selected={selected.length}
           shown={items.length}
-          onAll={(isOn) =>
-            choose(
-              items.map(({ id }) => id),
-              isOn,
-            )
-          }
+          onAll={(isOn) => choose(items, isOn)}
           onBulk={(kind) => setBulk({ kind, users: selected })}
         />
       ) : null}
@@ -109,7 +100,7 @@ function List({ view, items, total, isAllowed, onDone }: ListProps) {
           <Empty view={view} />
         ) : null
       ) : (
-        <div class="table">
+        <div class="table users">
           <Table
             caption={userListTexts.title}
             columns={columnsOf(isAllowed ? { isChosen: (id) => chosen.has(id), choose } : undefined)}
@@ -131,40 +122,6 @@ function List({ view, items, total, isAllowed, onDone }: ListProps) {
       )}
     </div>
   );
-}
-
-interface Choice {
-  readonly isChosen: (id: number) => boolean;
-  readonly choose: (ids: readonly number[], isOn: boolean) => void;
-}
-
-function columnsOf(choice: Choice | undefined): readonly Column<UserRecord>[] {
-  const { columns } = userListTexts;
-  const boxes: Column<UserRecord> = {
-    name: columns.select,
-    isEvident: true,
-    cell: ({ id, username }) => (
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={choice?.isChosen(id)}
-          aria-label={columns.selectOne(username)}
-          onInput={(event) => choice?.choose([id], event.currentTarget.checked)}
-        />
-      </label>
-    ),
-  };
-  return [
-    ...(choice === undefined ? [] : [boxes]),
-    { name: columns.user, isHeader: true, cell: ({ id, username }) => <a href={userPage(id)}>{username}</a> },
-    { name: columns.status, isEvident: true, cell: ({ status }) => <Status value={status} /> },
-    { name: columns.email, isEvident: true, cell: ({ email }) => <Address text={email} /> },
-    {
-      name: columns.supervisor,
-      cell: ({ supervisor }) => (supervisor === "" ? common.dash : <Typed text={supervisor} />),
-    },
-    { name: columns.ends, cell: ({ expire_at }) => <Time at={expire_at} both /> },
-  ];
 }
 
 function Empty({ view }: { readonly view: UsersView }) {

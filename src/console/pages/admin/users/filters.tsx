@@ -6,7 +6,11 @@ import { common } from "../../../texts/common.ts";
 import { Input, Select } from "../../../ui/field.tsx";
 import { Form } from "../../../ui/form.tsx";
 import { useTyped } from "../../../ui/use-typed.ts";
-import { addressOfUsers, MAX_SEARCH, readUsersView, SORTS, STATUSES, type UsersView } from "./view.ts";
+import { useApi } from "../../../use-api.tsx";
+import { addressOfUsers, MAX_SEARCH, readUsersView, SORTS, STATUSES, USES, type UsersView } from "./view.ts";
+
+/** The id of the names that are suggested. */
+const SUPERVISORS = "supervisors";
 
 export function Filters({ view }: { readonly view: UsersView }) {
   const { route } = useLocation();
@@ -16,9 +20,10 @@ export function Filters({ view }: { readonly view: UsersView }) {
   const supervisor = useTyped(view.supervisor, (value) =>
     route(addressOfUsers({ ...view, supervisor: value, page: 1 }), true),
   );
+  // Suggestions only: without them the filter is the same.
+  const { data } = useApi("GET /users/supervisors", { query: { q: view.supervisor.trim() } });
   function choose(changes: Readonly<Record<string, string>>) {
-    const { status, sort } = view;
-    const read = readUsersView({ status, sort, ...changes });
+    const read = readUsersView({ ...view, page: "", ...changes });
     route(addressOfUsers({ ...read, q: q.value, supervisor: supervisor.value }));
   }
   return (
@@ -42,6 +47,7 @@ export function Filters({ view }: { readonly view: UsersView }) {
           type="search"
           maxLength={MAX_SEARCH}
           autocomplete="off"
+          list={SUPERVISORS}
           value={supervisor.value}
           onValue={supervisor.type}
         />
@@ -52,12 +58,24 @@ export function Filters({ view }: { readonly view: UsersView }) {
           onValue={(status) => choose({ status })}
         />
         <Select
+          label={filters.use}
+          hint={filters.useHint}
+          value={view.last_used || view.silent_for}
+          options={USES.map((use) => [use, filters.uses[use]])}
+          onValue={(use) => choose(use === "never" ? { last_used: use } : { last_used: "", silent_for: use })}
+        />
+        <Select
           label={filters.sort}
           value={view.sort}
           options={SORTS.map((sort) => [sort, filters.sorts[sort]])}
           onValue={(sort) => choose({ sort })}
         />
       </Form>
+      <datalist id={SUPERVISORS}>
+        {data?.items.map((known) => (
+          <option key={known.supervisor} value={known.supervisor} />
+        ))}
+      </datalist>
     </search>
   );
 }

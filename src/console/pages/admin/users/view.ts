@@ -14,11 +14,19 @@ export interface UsersView {
   readonly status: (typeof USER_STATUSES)[number] | "";
   /** Exactly this supervisor; empty for any. */
   readonly supervisor: string;
+  /** `never` for those who never logged in; empty for all. */
+  readonly last_used: "never" | "";
+  /** Only those who did not log in for so long; empty for all. */
+  readonly silent_for: (typeof SILENCES)[number] | "";
   readonly sort: Sort;
   readonly page: number;
 }
 
 export const STATUSES = ["", ...USER_STATUSES] as const;
+const NEVER = "never";
+const SILENCES = ["30d", "60d", "90d"] as const;
+/** Both filters of what people use, as one choice. */
+export const USES = ["", NEVER, ...SILENCES] as const;
 export const SORTS: readonly Sort[] = ["-created_at", "created_at", "username", "-username", "expire_at", "-expire_at"];
 /** Longer than any text that the service searches for. */
 export const MAX_SEARCH = 128;
@@ -28,40 +36,45 @@ const NEWEST: Sort = "-created_at";
 /** What an address may say. */
 export const FILTERS: Readonly<Record<Exclude<keyof UsersView, "page">, Filters[string]>> = {
   ...{ q: anyText, supervisor: anyText },
-  ...{ status: STATUSES, sort: SORTS },
+  ...{ status: STATUSES, sort: SORTS, last_used: ["", NEVER], silent_for: ["", ...SILENCES] },
 };
 
 /** Parses the address; values that make no sense do not count. */
 export function readUsersView(query: Readonly<Record<string, string>>): UsersView {
+  const isNever = query.last_used === NEVER;
   return {
     q: (query.q ?? "").slice(0, MAX_SEARCH),
     status: STATUSES.find((known) => known === query.status) ?? "",
     supervisor: (query.supervisor ?? "").slice(0, MAX_SEARCH),
+    last_used: isNever ? NEVER : "",
+    // Whoever was never there is silent anyway, and the page has one choice for both.
+    silent_for: (isNever ? undefined : SILENCES.find((known) => known === query.silent_for)) ?? "",
     sort: SORTS.find((known) => known === query.sort) ?? NEWEST,
     page: pageOf(query.page),
   };
 }
 
 /** The address of a view; what is as usual is left out. */
-export function addressOfUsers({ q, status, supervisor, sort, page }: UsersView): string {
-  const search = { q, status, supervisor, sort: sort === NEWEST ? "" : sort, page: page === 1 ? "" : page };
+export function addressOfUsers({ sort, page, ...filters }: UsersView): string {
+  const search = { ...filters, sort: sort === NEWEST ? "" : sort, page: page === 1 ? "" : page };
   return `${PAGES.users}${searchOf(search)}`;
 }
 
 /** The same as the service is asked. */
 export function askOf(view: UsersView, pageSize: number): QueryOf<"GET /users"> {
-  const { q, status, supervisor, sort, page } = view;
-  return {
-    ...(q.trim() === "" ? {} : { q: q.trim() }),
-    ...(status === "" ? {} : { status }),
-    ...(supervisor.trim() === "" ? {} : { supervisor: supervisor.trim() }),
-    sort,
+  const { page, q, supervisor, ...rest } = view;
+  const asked = {
+    q: q.trim(),
+    supervisor: supervisor.trim(),
+    ...rest,
     page: String(page),
     page_size: String(pageSize),
   };
+  // What is empty is left out of every address.
+  return Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== ""));
 }
 
 /** Whether everybody is shown. */
-export function isEverybody({ q, status, supervisor }: UsersView): boolean {
-  return q.trim() === "" && status === "" && supervisor.trim() === "";
+export function isEverybody({ q, status, supervisor, last_used, silent_for }: UsersView): boolean {
+  return `${q}${status}${supervisor}${last_used}${silent_for}`.trim() === "";
 }
