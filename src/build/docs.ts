@@ -3,7 +3,10 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describeVariables } from "../config/config.ts";
-import { REASONS } from "../shared/product/reasons.ts";
+import { CONTRACT } from "../contract/contract.ts";
+import { IMPLIED } from "../contract/reasons/reasons-of.ts";
+import type { Route } from "../contract/route.ts";
+import { REASONS, type Reason } from "../shared/product/reasons.ts";
 import { type CommandPage, commandPages } from "./command-pages.ts";
 import { EXAMPLES } from "./examples.ts";
 import { PROJECT } from "./packages.ts";
@@ -104,12 +107,23 @@ ${rows.join("\n")}
 
 /** The text with the table of reasons between its two marks. */
 function withReasons(text: string): string {
-  const rows = Object.entries(REASONS).map(([name, meaning]) => `| \`${name}\` | ${cell(meaning)} |`);
-  const table = ["| reason | means |", "|---|---|", ...rows].join("\n");
+  const reasons = Object.entries(REASONS) as [Reason, string][];
+  const rows = reasons.map(([name, meaning]) => `| \`${name}\` | ${cell(meaning)} | ${routesWith(name)} |`);
+  const table = ["| reason | means | routes |", "|---|---|---|", ...rows].join("\n");
   return text.replace(
     /(<!-- reasons: .* -->\n)[\s\S]*(<!-- end of reasons -->)/,
     (_, begin, end) => `${begin}\n${table}\n\n${end}`,
   );
+}
+
+/** The routes that can give a reason: what it follows from, and those whose entry names it, by path. */
+function routesWith(reason: Reason): string {
+  const implied = IMPLIED.filter(({ reasons }) => reasons.includes(reason)).map(({ routes }) => `all ${routes}`);
+  const routes: readonly (readonly [key: string, route: Route])[] = Object.entries(CONTRACT);
+  const named = routes.filter(([, { reasons }]) => reasons?.includes(reason)).map(([key]) => key.split(" "));
+  const paths = Map.groupBy(named, ([, path = ""]) => path.replace(/:(\w+)/g, "{$1}"));
+  const shown = [...paths].map(([path, keys]) => `\`${keys.map(([method]) => method).join(" ")} ${path}\``);
+  return [...implied, ...shown].join(", ") || "—";
 }
 
 function cell(text: string): string {

@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { PASSWORD_MAX, PASSWORD_MIN } from "../shared/product/password-length.ts";
 import { ADMIN_ROLES } from "../shared/product/statuses.ts";
 import { ADMIN_NAME } from "../shared/text/person.ts";
-import { CONFIRMED, CONFIRMING, Confirmation, confirmation } from "./confirmation.ts";
+import { CONFIRMED, CONFIRMING, Confirmation, confirmation, NOT_CONFIRMED } from "./confirmation.ts";
 import { described, IdParams, id, PageQuery, pageOf, statusOf, text, timestamp } from "./fields.ts";
 import { adminsThemselves, owners, ownersThemselves, type Routes } from "./route.ts";
 import { EndedSessions } from "./sessions.ts";
@@ -101,6 +101,7 @@ export const administrators = {
     status: 201,
     answer: AdminRecord,
     refusals: { ...CONFIRMING, 409: "There is an administrator of that name" },
+    reasons: [...NOT_CONFIRMED, "admin.taken"],
   },
   "PATCH /admins/:id": {
     operationId: "updateAdmin",
@@ -112,6 +113,7 @@ export const administrators = {
     body: AdminChanges,
     answer: AdminRecord,
     refusals: { ...CONFIRMING, 404: true, 409: LAST_OWNER },
+    reasons: [...NOT_CONFIRMED, "admin.missing", "admin.last_owner", "sso.managed"],
   },
   "DELETE /admins/:id": {
     operationId: "removeAdmin",
@@ -122,6 +124,7 @@ export const administrators = {
     params: IdParams,
     answer: statusOf("deleted"),
     refusals: { 404: true, 409: LAST_OWNER },
+    reasons: ["admin.missing", "admin.last_owner"],
   },
   "DELETE /admins/:id/sessions": {
     operationId: "endAdminSessions",
@@ -131,6 +134,7 @@ export const administrators = {
     params: IdParams,
     answer: EndedSessions,
     refusals: { 404: true },
+    reasons: ["admin.missing"],
   },
   "GET /removed-admins": {
     operationId: "listRemovedAdmins",
@@ -151,6 +155,7 @@ export const administrators = {
     bodyAs: "optional",
     answer: statusOf("readmitted"),
     refusals: { ...CONFIRMING, 404: true },
+    reasons: [...NOT_CONFIRMED, "admin.missing"],
   },
   "POST /auth/admin/password": {
     operationId: "changeOwnPassword",
@@ -162,5 +167,6 @@ export const administrators = {
     body: PasswordChange,
     answer: statusOf("changed"),
     refusals: { 403: "The current password is wrong, or no permission, or sent from another origin" },
+    reasons: ["password.wrong", "password.weak", "login.locked", "service.busy"],
   },
 } as const satisfies Routes;

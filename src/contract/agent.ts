@@ -249,6 +249,7 @@ export const agent = {
       401: "The token is wrong, was used, or has ended",
       409: "The name or the key is another host's, or the host's uids leave too few",
     },
+    reasons: ["host_token.wrong", "host.key_taken", "host.taken", "host.uids", "host.refused"],
   },
   "GET /agent/state": {
     operationId: "getHostState",
@@ -262,6 +263,7 @@ export const agent = {
       ...AGENT_FAILURES,
       503: "The newest audit record cannot be read: without it no lease is granted",
     },
+    reasons: ["agent.no_head", "agent.busy", "service.busy"],
   },
   "POST /agent/report": {
     operationId: "reportHost",
@@ -272,6 +274,7 @@ export const agent = {
     bodyAs: "agent",
     answer: Taken,
     refusals: AGENT_FAILURES,
+    reasons: ["agent.busy"],
   },
   "POST /agent/rotate": {
     operationId: "rotateAgentKey",
@@ -282,5 +285,6 @@ export const agent = {
     bodyAs: "agent",
     answer: Taken,
     refusals: AGENT_FAILURES,
+    reasons: ["host.key_taken", "state.conflict"],
   },
 } as const satisfies Routes;

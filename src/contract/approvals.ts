@@ -20,7 +20,7 @@ import {
   timestamp,
   wholeNumber,
 } from "./fields.ts";
-import { anyoneWithin, externalUsers, type Routes, reviewers } from "./route.ts";
+import { anyoneWithin, EXTENDED, externalUsers, NEW_ACCOUNT, type Routes, reviewers } from "./route.ts";
 
 export const ApprovalQuery = v.pipe(
   v.object({
@@ -99,6 +99,7 @@ export const approvals = {
     body: NewApplication,
     status: 201,
     answer: ApplicationRecord,
+    reasons: ["application.limit"],
   },
   "GET /approvals": {
     operationId: "listApplications",
@@ -119,6 +120,7 @@ export const approvals = {
     body: ApplicationReview,
     answer: ApplicationRecord,
     refusals: { 404: true, 409: true },
+    reasons: [...NEW_ACCOUNT, ...EXTENDED, "application.missing", "application.reviewed", "user.taken"],
   },
   "POST /me/extension": {
     operationId: "requestExtension",
@@ -134,5 +136,6 @@ export const approvals = {
       404: true,
       409: "A request of yours is pending; or, which is final, the account is disabled or being deleted, or its recycle period is over",
     },
+    reasons: ["user.missing", "user.not_active", "user.deleting", "user.recycled", "extension.pending"],
   },
 } as const satisfies Routes;

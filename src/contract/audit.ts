@@ -72,6 +72,7 @@ export const audit = {
     query: AuditExportQuery,
     success: FILE_SENT,
     refusals: EXPORT_REFUSALS,
+    reasons: ["service.busy"],
   },
   "GET /me/audit": {
     operationId: "listOwnAudit",

@@ -143,6 +143,7 @@ export const auth = {
       "An image with a text, and beside it a proof of work: asking for a one-time code needs one of the two. `UAM_CAPTCHA` can leave one out.",
     who: anyoneWithin("captcha"),
     answer: Captcha,
+    reasons: ["service.busy"],
   },
   "POST /auth/otp/send": {
     operationId: "sendCode",
@@ -152,6 +153,7 @@ export const auth = {
     who: anyoneWithin("code"),
     body: OtpSend,
     answer: statusOf("sent"),
+    reasons: ["captcha.wrong", "code.cooldown", "login.locked", "service.busy"],
   },
   "POST /auth/admin/forgot": {
     operationId: "forgotPassword",
@@ -173,6 +175,16 @@ export const auth = {
     answer: PrincipalRecord,
     success: COOKIE_SET,
     refusals: { 401: true },
+    reasons: [
+      "login.wrong",
+      "login.second_factor",
+      "login.code_wrong",
+      "login.passkey_wrong",
+      "login.passkey_only",
+      "login.locked",
+      "captcha.wrong",
+      "service.busy",
+    ],
   },
   "POST /auth/admin/second": {
     operationId: "askForSecondStep",
@@ -184,6 +196,7 @@ export const auth = {
     body: AdminPassword,
     answer: SecondStep,
     refusals: { 401: true, 409: NO_PASSKEYS_HERE },
+    reasons: ["login.wrong", "login.locked", "captcha.wrong", "service.busy", "passkey.unavailable"],
   },
   "POST /auth/otp/login": {
     operationId: "loginWithCode",
@@ -195,6 +208,7 @@ export const auth = {
     answer: PrincipalRecord,
     success: COOKIE_SET,
     refusals: { 401: true },
+    reasons: ["code.wrong", "code.cooldown", "login.locked", "service.busy"],
   },
   "POST /auth/admin/reset": {
     operationId: "resetPassword",
@@ -203,6 +217,7 @@ export const auth = {
     who: anyoneWithin("login"),
     body: AdminReset,
     answer: statusOf("reset"),
+    reasons: ["reset.wrong", "password.weak", "service.busy"],
   },
   "POST /auth/logout": {
     operationId: "logout",

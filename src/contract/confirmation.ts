@@ -1,6 +1,7 @@
 /** The proof that the caller is the session's owner: their password, or a passkey in the browsers' format (WebAuthn's JSON; binary data is base64url). */
 
 import * as v from "valibot";
+import type { Reason } from "../shared/product/reasons.ts";
 import { described } from "./fields.ts";
 import type { Refusals } from "./route.ts";
 
@@ -105,6 +106,11 @@ export const CONFIRMING = {
   401: "Not logged in, or the passkey was not accepted",
   403: "The current password is wrong, or the login at the provider too long ago, or no permission, or sent from another origin",
 } as const satisfies Refusals;
+
+/** The reasons of a caller who is not confirmed. */
+export const NOT_CONFIRMED: readonly Reason[] = [
+  ...(["password.wrong", "login.passkey_wrong", "login.not_recent", "login.locked", "service.busy"] as const),
+];
 
 /** Why there can be no passkeys at all. */
 export const UNAVAILABLE = "`UAM_BASE_URL` is an address at which browsers use no passkeys";

@@ -5,7 +5,7 @@ import { count, described, IdParams, id, listed, listOf, statusOf, text, timesta
 import { groupName, hostName, LEASE, moment, NAMES, newLease } from "./hosts.ts";
 import { HostsConfirmation } from "./hosts-confirmation.ts";
 import { FleetPreview, PreviewQuery, previewed } from "./preview.ts";
-import { externalUsers, operators, owners, type Routes } from "./route.ts";
+import { externalUsers, NEW_ACCOUNT, operators, owners, type Routes } from "./route.ts";
 
 /** Of hosts or groups in one request. */
 const MOST_NAMES = 10_000;
@@ -129,6 +129,7 @@ export const hostGroups = {
     params: IdParams,
     answer: HostGroupRecord,
     refusals: { 404: true },
+    reasons: ["host_group.missing"],
   },
   "POST /host-groups": {
     operationId: "createHostGroup",
@@ -140,6 +141,7 @@ export const hostGroups = {
     status: 201,
     answer: HostGroupRecord,
     refusals: { 409: "The name is taken, or a host is being retired" },
+    reasons: ["host_group.taken", "host.missing", "host.retiring"],
   },
   "PATCH /host-groups/:id": {
     operationId: "updateHostGroup",
@@ -156,6 +158,7 @@ export const hostGroups = {
       404: true,
       409: "The name is taken, a host is being retired, or users would get or lose their account on the service's own host (final)",
     },
+    reasons: ["host_group.missing", "host_group.taken", "host.missing", "host.retiring", "host.local"],
   },
   "DELETE /host-groups/:id": {
     operationId: "deleteHostGroup",
@@ -166,6 +169,7 @@ export const hostGroups = {
     query: PreviewQuery,
     answer: previewed(FleetPreview, statusOf("deleted")),
     refusals: { 404: true, 409: "Users have the group, or new ones get it" },
+    reasons: ["host_group.missing", "host_group.used"],
   },
   "GET /users/:id/hosts": {
     operationId: "listUserHosts",
@@ -176,6 +180,7 @@ export const hostGroups = {
     params: IdParams,
     answer: UserHosts,
     refusals: { 404: true },
+    reasons: ["user.missing"],
   },
   "PUT /users/:id/hosts": {
     operationId: "setUserHosts",
@@ -193,6 +198,16 @@ export const hostGroups = {
       409: "None is given, a host is being retired, the user is being deleted, or the service's own host has something else of the account's name",
       500: "The account on the service's own host could not be made, and nothing was changed; or it could not be removed completely: then the rest is stored, and the service keeps trying. The message says which",
     },
+    reasons: [
+      ...NEW_ACCOUNT,
+      "user.missing",
+      "user.deleting",
+      "grant.last",
+      "host.missing",
+      "host.retiring",
+      "host_group.missing",
+      "access.owed",
+    ],
   },
   "GET /me/hosts": {
     operationId: "listOwnHosts",

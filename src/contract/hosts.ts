@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { HOST_PROBLEM_KINDS } from "../protocol/fleet.ts";
 import { HOST_KINDS, HOST_STATUSES, USER_STATUSES } from "../shared/product/statuses.ts";
 import { HOST_NAME } from "../shared/text/host-name.ts";
-import { CONFIRMED, CONFIRMING, confirmation } from "./confirmation.ts";
+import { CONFIRMED, CONFIRMING, confirmation, NOT_CONFIRMED } from "./confirmation.ts";
 import {
   count,
   described,
@@ -205,6 +205,7 @@ export const hosts = {
     params: HostIdParams,
     answer: HostDetail,
     refusals: { 404: true },
+    reasons: ["host.missing"],
   },
   "GET /hosts/:id/users": {
     operationId: "listHostUsers",
@@ -216,6 +217,7 @@ export const hosts = {
     query: PageQuery,
     answer: pageOf(HostUserRecord),
     refusals: { 404: true },
+    reasons: ["host.missing"],
   },
   "GET /hosts/:id/preview": {
     operationId: "previewHostGroup",
@@ -226,6 +228,7 @@ export const hosts = {
     query: JoinPreviewQuery,
     answer: FleetPreview,
     refusals: { 404: true, 409: true },
+    reasons: ["host.missing", "host.retiring", "host_group.missing"],
   },
   "POST /hosts/tokens": {
     operationId: "createJoinToken",
@@ -238,6 +241,7 @@ export const hosts = {
     status: 201,
     answer: JoinLine,
     refusals: { ...CONFIRMING, 404: true, 409: true },
+    reasons: [...NOT_CONFIRMED, "host.taken", "host_group.missing"],
   },
   "PATCH /hosts/:id": {
     operationId: "updateHost",
@@ -249,6 +253,7 @@ export const hosts = {
     body: HostChanges,
     answer: HostDetail,
     refusals: { 404: true, 409: "The name is taken, or it is the service's own host" },
+    reasons: ["host.missing", "host.local", "host.taken"],
   },
   "POST /hosts/:id/lock": {
     operationId: "lockHost",
@@ -259,6 +264,7 @@ export const hosts = {
     params: HostIdParams,
     answer: HostDetail,
     refusals: { 404: true, 409: NOT_THIS_HOST },
+    reasons: ["host.missing", "host.local", "host.retiring"],
   },
   "POST /hosts/:id/unlock": {
     operationId: "unlockHost",
@@ -269,6 +275,7 @@ export const hosts = {
     params: HostIdParams,
     answer: HostDetail,
     refusals: { 404: true, 409: NOT_THIS_HOST },
+    reasons: ["host.missing", "host.local", "host.retiring"],
   },
   "DELETE /hosts/:id": {
     operationId: "retireHost",
@@ -283,5 +290,6 @@ export const hosts = {
       404: true,
       409: "It has not been heard of lately (start its agent, or use `force`), or it is the service's own host (final)",
     },
+    reasons: ["host.missing", "host.local", "host.unreachable"],
   },
 } as const satisfies Routes;

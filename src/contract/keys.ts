@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { KEY_STATUSES } from "../shared/product/statuses.ts";
 import { described, IdParams, id, idNumber, listed, networks, newNetworks, text, timestamp } from "./fields.ts";
 import { hosts } from "./hosts-confirmation.ts";
-import { externalUsers, operators, type Routes } from "./route.ts";
+import { ACCOUNT, externalUsers, operators, type Routes } from "./route.ts";
 
 const PUBLIC_KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILaNJJBGzPmkiX3Z160Q00v6FSEYUOHcfhr2QsREXeNz";
 
@@ -68,6 +68,7 @@ export const keys = {
     params: IdParams,
     answer: listed(KeyRecord),
     refusals: { 404: true },
+    reasons: ["user.missing"],
   },
   "DELETE /users/:id/keys/:keyId": {
     operationId: "revokeUserKey",
@@ -81,6 +82,7 @@ export const keys = {
       404: true,
       500: "The key could not be revoked cleanly. The message says what holds: if the user was disabled, the key no longer works",
     },
+    reasons: ["user.missing", "key.missing", "access.owed"],
   },
   "GET /me/keys": {
     operationId: "listOwnKeys",
@@ -89,6 +91,7 @@ export const keys = {
     who: externalUsers,
     answer: listed(KeyRecord),
     refusals: { 404: true },
+    reasons: ["user.missing"],
   },
   "POST /me/keys": {
     operationId: "uploadKey",
@@ -104,6 +107,19 @@ export const keys = {
       409: "The user is not active, the key is already active on this host (whoever owns it), or the user has too many keys",
       500: HOST_FAILURE,
     },
+    reasons: [
+      ...ACCOUNT,
+      "user.missing",
+      "user.not_active",
+      "key.duplicate",
+      "key.private",
+      "key.format",
+      "key.type",
+      "key.weak",
+      "key.limit",
+      "network.invalid",
+      "network.wider",
+    ],
   },
   "PATCH /me/keys/:id": {
     operationId: "renameKey",
@@ -121,6 +137,15 @@ export const keys = {
       500: "The networks could not be widened, and nothing was changed; or they are narrowed and stored, but the host could not do all of it, and the service keeps trying. The message says which",
     },
     otherwise: 500,
+    reasons: [
+      ...ACCOUNT,
+      "user.missing",
+      "key.missing",
+      "network.invalid",
+      "network.wider",
+      "state.conflict",
+      "access.owed",
+    ],
   },
   "DELETE /me/keys/:id": {
     operationId: "revokeKey",
@@ -135,5 +160,6 @@ export const keys = {
       404: true,
       500: "The key could not be revoked cleanly. The message says what holds: if the user was disabled, the key no longer works. Final if the host account is missing or is not one that uam made: an administrator of the host must sort it out",
     },
+    reasons: ["user.missing", "key.missing", "access.owed"],
   },
 } as const satisfies Routes;

@@ -96,5 +96,6 @@ export const me = {
       409: "Final: disabled already, or being deleted",
       500: "The host could not do all of it. The message says what holds; the rest is retried until it is done. Your sessions have ended all the same",
     },
+    reasons: ["user.missing", "user.not_active", "user.deleting", "access.owed"],
   },
 } as const satisfies Routes;

@@ -13,6 +13,7 @@ import {
   credential,
   descriptors,
   NO_PASSKEYS_HERE,
+  NOT_CONFIRMED,
   PasskeyAnswer,
   PasskeyRequest,
   timeout,
@@ -107,6 +108,7 @@ export const passkeys = {
     who: anyoneWithin("passkey"),
     answer: PasskeyRequest,
     refusals: { 409: NO_PASSKEYS_HERE },
+    reasons: ["passkey.unavailable"],
   },
   "POST /auth/passkey/login": {
     operationId: "loginWithPasskey",
@@ -119,6 +121,7 @@ export const passkeys = {
     answer: PrincipalRecord,
     success: COOKIE_SET,
     refusals: { 401: true, 409: NO_PASSKEYS_HERE },
+    reasons: ["login.passkey_wrong", "passkey.unavailable"],
   },
   "GET /auth/passkeys": {
     operationId: "listPasskeys",
@@ -134,6 +137,7 @@ export const passkeys = {
     who: adminsSettingUp,
     answer: WaysToConfirm,
     refusals: { 409: NO_PASSKEYS_HERE },
+    reasons: ["passkey.unavailable"],
   },
   "POST /auth/passkeys/begin": {
     operationId: "beginPasskey",
@@ -144,6 +148,7 @@ export const passkeys = {
     body: Confirmation,
     answer: PasskeyCreation,
     refusals: { ...CONFIRMING, 409: `As many passkeys as an administrator may have, or ${UNAVAILABLE}` },
+    reasons: [...NOT_CONFIRMED, "passkey.limit", "passkey.unavailable"],
   },
   "POST /auth/passkeys": {
     operationId: "addPasskey",
@@ -156,6 +161,7 @@ export const passkeys = {
     status: 201,
     answer: PasskeyRecord,
     refusals: { 409: `Added already, or as many as an administrator may have, or ${UNAVAILABLE}` },
+    reasons: ["passkey.invalid", "passkey.taken", "passkey.limit", "passkey.unavailable"],
   },
   "PATCH /auth/passkeys/:id": {
     operationId: "renamePasskey",
@@ -166,6 +172,7 @@ export const passkeys = {
     body: PasskeyChanges,
     answer: PasskeyRecord,
     refusals: { 404: true },
+    reasons: ["passkey.missing"],
   },
   "DELETE /auth/passkeys/:id": {
     operationId: "removePasskey",
@@ -178,5 +185,6 @@ export const passkeys = {
     bodyAs: "optional",
     answer: statusOf("removed"),
     refusals: { ...CONFIRMING, 404: true, 409: "The last one, where `UAM_ADMIN_LOGIN` asks for one" },
+    reasons: [...NOT_CONFIRMED, "passkey.missing", "factor.last"],
   },
 } as const satisfies Routes;

@@ -5,6 +5,7 @@
 import type * as v from "valibot";
 import type { AuditAction } from "../shared/product/audit-actions.ts";
 import { EXPORT_FORMATS, MEDIA_TYPES } from "../shared/product/export-formats.ts";
+import type { Reason } from "../shared/product/reasons.ts";
 import type { LeastRole } from "../shared/product/roles.ts";
 
 /** A schema of an object, such as a query's. */
@@ -72,6 +73,8 @@ export interface Route {
   readonly refusals?: Refusals;
   /** The status of the operation's failures that are not in `refusals`; the law has one status for all of them. */
   readonly otherwise?: 400 | 404 | 500;
+  /** The reasons of the operation's failures, besides those that follow from the rest of the entry (reasons/reasons-of.ts). */
+  readonly reasons?: readonly Reason[];
   /** The operation's action, for a session's request that is refused for its content before the operation begins. */
   readonly records?: AuditAction;
   /** It takes back what was given before: external users may do it however much they have changed. */
@@ -108,6 +111,17 @@ export const EXPORT_REFUSALS = {
   429: "Two exports are already running; Retry-After says when to try again",
   500: "The query, or its record, failed before the file began. A failure after that ends the file early",
 } as const satisfies Refusals;
+
+/** The host does not do it, or its account is not as the service made it: of changes that need an account there. */
+export const ACCOUNT: readonly Reason[] = ["account.missing", "account.foreign", "account.group", "host.refused"];
+
+/** The same where an account is made. */
+export const NEW_ACCOUNT: readonly Reason[] = [...ACCOUNT, "account.taken"];
+
+/** A user's end cannot be moved. */
+export const EXTENDED: readonly Reason[] = [
+  ...(["user.missing", "user.deleting", "user.disabling", "user.recycled", "user.too_late"] as const),
+];
 
 export const anyone = { permission: "public" } as const;
 export const agents = { permission: "agent" } as const;

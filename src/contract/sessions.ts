@@ -50,6 +50,7 @@ export const sessions = {
     params: IdParams,
     answer: listed(SessionRecord),
     refusals: { 404: true, 500: "The host could not be asked; trying again may help" },
+    reasons: ["user.missing", "host.refused"],
   },
   "DELETE /users/:id/web-sessions": {
     operationId: "endUserWebSessions",
@@ -60,6 +61,7 @@ export const sessions = {
     params: IdParams,
     answer: EndedSessions,
     refusals: { 404: true },
+    reasons: ["user.missing"],
   },
   "DELETE /users/:id/sessions/:sessionId": {
     operationId: "endUserSession",
@@ -73,5 +75,6 @@ export const sessions = {
       404: "There is no such user, or the session is no longer open",
       500: "The session could not be ended, or not recorded as ended; the message says which. Disabling the user ends everything",
     },
+    reasons: ["user.missing", "connection.missing", "host.refused", "access.owed"],
   },
 } as const satisfies Routes;

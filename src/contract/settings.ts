@@ -55,6 +55,7 @@ export const settings = {
     query: PreviewQuery,
     body: SettingChange,
     answer: previewed(SettingPreview, SettingRecord),
+    reasons: ["setting.too_short"],
   },
   "DELETE /settings/:key": {
     operationId: "dropSetting",
@@ -66,5 +67,6 @@ export const settings = {
     query: PreviewQuery,
     answer: previewed(SettingPreview, SettingRecord),
     refusals: { 404: true },
+    reasons: ["setting.missing", "setting.too_short"],
   },
 } as const satisfies Routes;

@@ -31,6 +31,7 @@ export const sso = {
     status: 303,
     success: REDIRECT,
     refusals: { 404: NOT_SET_UP },
+    reasons: ["sso.off"],
   },
   "GET /auth/oidc/callback": {
     operationId: "finishSso",
@@ -41,6 +42,7 @@ export const sso = {
     status: 303,
     success: REDIRECT,
     refusals: { 404: NOT_SET_UP },
+    reasons: ["sso.off"],
   },
   "POST /auth/oidc/backchannel-logout": {
     operationId: "logoutBySso",
@@ -52,5 +54,6 @@ export const sso = {
     bodyAs: "form",
     answer: statusOf("logged_out"),
     refusals: { 404: NOT_SET_UP, 429: true, 503: "The provider's keys cannot be had: send it again" },
+    reasons: ["sso.off", "sso.invalid", "sso.unavailable", "rate.limited"],
   },
 } as const satisfies Routes;

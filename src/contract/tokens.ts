@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { MAX_NETWORKS } from "../shared/net/networks.ts";
 import { ADMIN_ROLES, TOKEN_STATUSES } from "../shared/product/statuses.ts";
 import { MAX_TOKEN_DAYS, MAX_TOKEN_NAME } from "../shared/product/token-limits.ts";
-import { CONFIRMED, CONFIRMING, confirmation } from "./confirmation.ts";
+import { CONFIRMED, CONFIRMING, confirmation, NOT_CONFIRMED } from "./confirmation.ts";
 import { described, expiry, IdParams, id, listOf, PageQuery, pageOf, text, timestamp, wholeNumber } from "./fields.ts";
 import { admins, type Routes } from "./route.ts";
 
@@ -77,6 +77,14 @@ export const tokens = {
     status: 201,
     answer: MadeToken,
     refusals: { ...CONFIRMING, 409: "As many tokens as an administrator may have are in use" },
+    reasons: [
+      ...NOT_CONFIRMED,
+      "token.limit",
+      "token.made",
+      "token.not_allowed",
+      "role.insufficient",
+      "network.invalid",
+    ],
   },
   "DELETE /tokens/:id": {
     operationId: "revokeToken",
@@ -87,5 +95,6 @@ export const tokens = {
     params: IdParams,
     answer: TokenRecord,
     refusals: { 404: true },
+    reasons: ["token.missing", "role.insufficient"],
   },
 } as const satisfies Routes;

@@ -1,7 +1,7 @@
 /** /auth/totp: one's own authenticator app. */
 
 import * as v from "valibot";
-import { CHALLENGE, CONFIRMED, CONFIRMING, Confirmation, typedCode } from "./confirmation.ts";
+import { CHALLENGE, CONFIRMED, CONFIRMING, Confirmation, NOT_CONFIRMED, typedCode } from "./confirmation.ts";
 import { described, statusOf, timestamp } from "./fields.ts";
 import { adminsSettingUp, type Routes } from "./route.ts";
 
@@ -52,6 +52,7 @@ export const totp = {
     body: Confirmation,
     answer: NewAppSecret,
     refusals: { ...CONFIRMING, 409: SET_UP },
+    reasons: [...NOT_CONFIRMED, "totp.taken"],
   },
   "POST /auth/totp": {
     operationId: "addAuthenticatorApp",
@@ -64,6 +65,7 @@ export const totp = {
     status: 201,
     answer: AppRecord,
     refusals: { 409: SET_UP },
+    reasons: ["totp.taken", "totp.expired", "totp.wrong"],
   },
   "DELETE /auth/totp": {
     operationId: "removeAuthenticatorApp",
@@ -75,5 +77,6 @@ export const totp = {
     bodyAs: "optional",
     answer: statusOf("removed"),
     refusals: { ...CONFIRMING, 404: true, 409: "The last second factor, where `UAM_ADMIN_LOGIN` asks for one" },
+    reasons: [...NOT_CONFIRMED, "totp.missing", "factor.last"],
   },
 } as const satisfies Routes;

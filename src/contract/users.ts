@@ -22,7 +22,16 @@ import {
 } from "./fields.ts";
 import { statusOnHosts } from "./hosts-confirmation.ts";
 import { PreviewQuery, previewed, UserPreview } from "./preview.ts";
-import { EXPORT_REFUSALS, EXPORTED, FILE_SENT, operators, type Routes } from "./route.ts";
+import {
+  ACCOUNT,
+  EXPORT_REFUSALS,
+  EXPORTED,
+  EXTENDED,
+  FILE_SENT,
+  NEW_ACCOUNT,
+  operators,
+  type Routes,
+} from "./route.ts";
 import {
   ListedUser,
   SupervisorList,
@@ -135,6 +144,7 @@ export const users = {
       409: "The username is taken, or the host has an account or a home of that name",
     },
     otherwise: 400,
+    reasons: [...NEW_ACCOUNT, "user.taken", "network.invalid"],
   },
   "GET /users/supervisors": {
     operationId: "listSupervisors",
@@ -152,6 +162,7 @@ export const users = {
     query: UserExportQuery,
     success: FILE_SENT,
     refusals: EXPORT_REFUSALS,
+    reasons: ["service.busy"],
   },
   "GET /users/:id": {
     operationId: "getUser",
@@ -162,6 +173,7 @@ export const users = {
     answer: UserRecord,
     refusals: { 404: true },
     otherwise: 404,
+    reasons: ["user.missing"],
   },
   "GET /users/:id/diagnosis": {
     operationId: "diagnoseUser",
@@ -172,6 +184,7 @@ export const users = {
     params: IdParams,
     answer: UserDiagnosis,
     refusals: { 404: true, 500: "The host could not be asked; trying again may help" },
+    reasons: ["user.missing", "host.refused"],
   },
   "PATCH /users/:id": {
     operationId: "updateUser",
@@ -188,6 +201,7 @@ export const users = {
       404: true,
     },
     otherwise: 400,
+    reasons: [...ACCOUNT, "user.missing", "network.invalid", "state.conflict", "access.owed"],
   },
   "POST /users/:id/disable": {
     operationId: "disableUser",
@@ -206,6 +220,7 @@ export const users = {
       409: ACCOUNT_CONFLICT,
       500: "Something could not be done on the host. The message says what holds: if the user is disabled, the service keeps trying to do the rest",
     },
+    reasons: ["user.missing", "user.expired", "account.missing", "account.foreign", "host.refused", "access.owed"],
   },
   "POST /users/:id/enable": {
     operationId: "enableUser",
@@ -219,6 +234,7 @@ export const users = {
     records: "user.enable",
     answer: previewed(UserPreview, statusOf("active")),
     refusals: { 404: true, 409: ACCOUNT_CONFLICT, 500: "The host refused; nothing was changed. Trying again may help" },
+    reasons: [...ACCOUNT, "user.missing", "user.expired", "user.deleting", "user.disabling"],
   },
   "POST /users/:id/extend": {
     operationId: "extendUser",
@@ -238,6 +254,7 @@ export const users = {
       500: "The user could not be extended. Final once the recycle period is over; otherwise trying again may help",
     },
     otherwise: 500,
+    reasons: [...ACCOUNT, ...EXTENDED],
   },
   "DELETE /users/:id": {
     operationId: "deleteUser",
@@ -251,5 +268,6 @@ export const users = {
       404: true,
       500: "The host could not finish: the user is disabled, and the service keeps trying to delete the rest. Final if the host account is not one that uam made: an administrator of the host must sort it out",
     },
+    reasons: ["user.missing", "host.refused", "access.owed"],
   },
 } as const satisfies Routes;

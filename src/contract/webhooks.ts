@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { AUDIT_ACTIONS } from "../shared/product/audit-actions.ts";
 import { DELIVERY_STATUSES, PING, WEBHOOK_STATUSES } from "../shared/product/statuses.ts";
 import { MAX_WEBHOOK_URL } from "../shared/product/webhook-limits.ts";
-import { CONFIRMED, CONFIRMING, confirmation } from "./confirmation.ts";
+import { CONFIRMED, CONFIRMING, confirmation, NOT_CONFIRMED } from "./confirmation.ts";
 import { described, IdParams, id, idNumber, listOf, PageQuery, pageOf, statusOf, text, timestamp } from "./fields.ts";
 import { owners, type Routes } from "./route.ts";
 
@@ -124,6 +124,7 @@ export const webhooks = {
     status: 201,
     answer: MadeWebhook,
     refusals: { ...CONFIRMING, 409: "There are as many webhooks as there may be" },
+    reasons: [...NOT_CONFIRMED, "webhook.address", "webhook.limit"],
   },
   "PATCH /webhooks/:id": {
     operationId: "updateWebhook",
@@ -135,6 +136,7 @@ export const webhooks = {
     body: WebhookChanges,
     answer: WebhookRecord,
     refusals: { ...CONFIRMING, 404: true },
+    reasons: [...NOT_CONFIRMED, "webhook.missing", "webhook.address"],
   },
   "DELETE /webhooks/:id": {
     operationId: "deleteWebhook",
@@ -145,6 +147,7 @@ export const webhooks = {
     params: IdParams,
     answer: statusOf("deleted"),
     refusals: { 404: true },
+    reasons: ["webhook.missing"],
   },
   "POST /webhooks/:id/ping": {
     operationId: "pingWebhook",
@@ -154,6 +157,7 @@ export const webhooks = {
     params: IdParams,
     answer: DeliveryRecord,
     refusals: { 404: true, 429: TOO_MANY },
+    reasons: ["webhook.missing", "service.busy"],
   },
   "GET /webhooks/:id/deliveries": {
     operationId: "listDeliveries",
@@ -164,6 +168,7 @@ export const webhooks = {
     query: PageQuery,
     answer: pageOf(DeliveryRecord),
     refusals: { 404: true },
+    reasons: ["webhook.missing"],
   },
   "POST /webhooks/:id/deliveries/:deliveryId/redeliver": {
     operationId: "redeliver",
@@ -173,5 +178,6 @@ export const webhooks = {
     params: DeliveryParams,
     answer: DeliveryRecord,
     refusals: { 404: true, 409: "The record is no longer in the audit log", 429: TOO_MANY },
+    reasons: ["webhook.missing", "delivery.missing", "webhook.record_gone", "service.busy"],
   },
 } as const satisfies Routes;

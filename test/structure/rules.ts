@@ -188,6 +188,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
       "agent/paths.ts",
       "config",
       "cli/commands.ts",
+      "contract",
       "install",
       "server/console",
       "store/postgres",

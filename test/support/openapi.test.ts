@@ -8,6 +8,7 @@ describe("checkAnswer()", () => {
 
   test("accepts what is documented", () => {
     expect(() => check("GET", "/users/7", { status: 200, body: { data } })).not.toThrow();
+    expect(() => check("GET", "/users/7", { status: 404, body: { error: "x" }, reason: "user.missing" })).not.toThrow();
     expect(() => check("GET", "/nothing", { status: 404, body: { error: "x" } })).not.toThrow();
   });
 
@@ -24,6 +25,7 @@ describe("checkAnswer()", () => {
     ],
     ["a field beside the error", "GET", "/users/7", { status: 404, body: { error: "x", stack: "y" } }],
     ["a reason", "GET", "/nothing", { status: 404, body: { error: "x" }, reason: "no.such" }],
+    ["a reason, for that route,", "GET", "/users/7", { status: 404, body: { error: "x" }, reason: "key.missing" }],
     ["a content type", "GET", "/users/7", { status: 200, body: { data }, type: "text/html" }],
     ["a 429 without Retry-After", "POST", "/auth/admin/login", { status: 429, body: { error: "x" } }],
     ["a success without a session", "GET", "/users/7", { status: 200, body: { data }, cookie: "" }],

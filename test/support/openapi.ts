@@ -42,6 +42,7 @@ export function checkAnswer(exchange: Exchange): void {
     if (!allowed.includes(response.status)) throw new Error(`${where} for what is not a route`);
     return;
   }
+  requireDeclared(exchange, operation, where);
   const place = `/paths/${escapePointer(template)}/${method}`;
   checkResponse(exchange, operation, { where, place });
   if (response.status < 300) checkRequest(exchange, operation, { where, place });
@@ -53,6 +54,15 @@ function checkReason({ status, headers }: Exchange["response"], where: string): 
   if (status < 400 && reason !== null) throw new Error(`${where} is no error, and has the reason ${reason}`);
   if (status >= 400 && !Object.hasOwn(REASONS, reason ?? "")) {
     throw new Error(`${where} has the reason ${reason}, which is not documented`);
+  }
+}
+
+/** The route's entry in the contract says which reasons its refusals have. */
+function requireDeclared({ response }: Exchange, operation: Operation, where: string): void {
+  const reason = response.headers.get("uam-error");
+  const declared: readonly string[] = operation["x-reasons"];
+  if (reason !== null && !declared.includes(reason)) {
+    throw new Error(`${where} has the reason ${reason}, which is not among those of ${operation.operationId}`);
   }
 }
 

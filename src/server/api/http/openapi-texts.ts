@@ -86,7 +86,7 @@ request fails again until something else changes.
 
 A field or query parameter that looks like a known one (\`ttl\` for \`ttl_days\`) is refused with 400; any other unknown one is ignored. An empty
 query parameter counts as absent, except \`preview\`, which is refused. \`x-permission\` says whose session a route needs: \`admin\`, \`user\`, or \`session\` for either; \`x-roles\` which of
-the administrators' roles may call it.
+the administrators' roles may call it; \`x-reasons\` which names \`Uam-Error\` can have there.
 
 A machine sends a token instead of a session cookie, never beside it: \`Authorization: Bearer uam_…\`. A route that takes one lists \`token\` among its security schemes; no rule
 about origins applies. Wrong tokens are limited for each client address (429).`;

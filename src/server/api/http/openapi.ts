@@ -1,6 +1,8 @@
 /** The OpenAPI 3.1 document, made from the contract: by what guards, parses and validates. */
 
+import { readsInput, reasonsOf } from "../../../contract/reasons/reasons-of.ts";
 import type { Need, ObjectSchema, Route } from "../../../contract/route.ts";
+import type { Reason } from "../../../shared/product/reasons.ts";
 import { namedRoles, rolesFor } from "../../../shared/product/roles.ts";
 import type { AdminRole } from "../../../shared/product/statuses.ts";
 import { data, Failure } from "./envelope.ts";
@@ -32,6 +34,8 @@ export interface Operation {
   readonly "x-permission"?: Need["permission"];
   /** Of an administrator's session, which roles may call it. */
   readonly "x-roles"?: readonly AdminRole[];
+  /** The names that `Uam-Error` can have, in alphabetical order. */
+  readonly "x-reasons": readonly Reason[];
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: { readonly required: boolean; readonly content: Content };
   readonly responses: Readonly<Record<string, ResponseObject | Reference>>;
@@ -134,6 +138,7 @@ function describeRoute({ method, contract }: RegisteredRoute, path: string, comp
     security: securityOf(need),
     ...(need === undefined ? {} : { "x-permission": need.permission }),
     ...(roles === undefined ? {} : { "x-roles": roles }),
+    "x-reasons": reasonsOf(method, contract),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(content === undefined
       ? {}
@@ -185,12 +190,12 @@ function describeResponses(
 }
 
 /** The failures that come from guards, limits, the origin check and the reading of parameters and bodies, not of the route itself. */
-function impliedFailures(method: string, { body, query, params, who }: Route): readonly string[] {
-  const reads = body ?? query ?? params;
+function impliedFailures(method: string, route: Route): readonly string[] {
+  const { who } = route;
   const isPublic = who.permission === "public";
   return [
     // A token beside a cookie is 400, and too many wrong ones are 429.
-    ...(reads === undefined && isPublic ? [] : ["400"]),
+    ...(isPublic && !readsInput(route) ? [] : ["400"]),
     ...(isPublic ? [] : ["401"]),
     ...(isPublic && who.limit === undefined ? [] : ["429"]),
     ...(who.permission === "admin" || who.permission === "user" || method !== "GET" ? ["403"] : []),
