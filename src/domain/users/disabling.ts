@@ -17,17 +17,24 @@ const DISABLING: readonly AuditAction[] = [
 export async function findDisabling(db: Database | Transaction, userId: number): Promise<Disabling | undefined> {
   const about = and(eq(audit.subjectId, userId), inArray(audit.action, [...DISABLING]));
   const rows = await db
-    .select({ action: audit.action, actorType: audit.actorType, actor: audit.actor, detail: audit.detail })
+    .select({
+      ...{ action: audit.action, actorType: audit.actorType, actor: audit.actor, detail: audit.detail },
+      result: audit.result,
+    })
     .from(audit)
     .where(about)
     .orderBy(desc(audit.id))
     .limit(50);
-  return rows.find(({ action, detail }) => ["user.disable", "user.lock"].includes(action) || says(detail, "disabled"));
+  return rows.find(({ action, detail, result }) => {
+    const status = statusIn(detail);
+    if (action !== "user.disable" && action !== "user.lock") return status === "disabled";
+    // One that failed on the host took access away all the same, and says so; one that was refused changed nothing.
+    return result === "success" || status !== undefined;
+  });
 }
 
-function says(detail: string, status: string): boolean {
-  const { status: said } = JSON.parse(detail) as { readonly status?: unknown };
-  return said === status;
+function statusIn(detail: string): unknown {
+  return (JSON.parse(detail) as { readonly status?: unknown }).status;
 }
 
 /** By whom, as the end of a sentence; "" where that is not known. */

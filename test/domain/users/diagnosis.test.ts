@@ -82,6 +82,22 @@ describe("diagnoseUser()", () => {
     expect(cause?.remedy).toBe(`uam user enable ${username}, if the reason no longer holds`);
   });
 
+  test("says nothing of a lock that came after somebody else had disabled them, and was refused", async () => {
+    const { id, client } = await person();
+    await admin.call("POST", `/users/${id}/disable`, { reason: "Left" });
+    expect((await client.call("POST", "/me/lock")).status).toBe(409);
+    expect(await app.lastAudit("user.lock")).toMatchObject({ result: "failed", subjectId: id });
+    expect((await diagnosisOf(id)).because[0]?.text).toEndWith(", by admin: Left");
+  });
+
+  test("says who disabled them where the host could not do all of it", async () => {
+    const { id } = await person();
+    app.host.failing.add("shutAccount");
+    expect((await admin.call("POST", `/users/${id}/disable`, { reason: "Left" })).status).toBe(500);
+    app.host.failing.clear();
+    expect((await diagnosisOf(id)).because[0]?.text).toEndWith(", by admin: Left");
+  });
+
   test("says that they locked their own account", async () => {
     const { id, client } = await person();
     await client.call("POST", "/me/lock");
