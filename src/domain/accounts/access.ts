@@ -148,10 +148,13 @@ export async function removeAccess(
 export async function leaveAccess(op: ClosingOperation, user: User, note: number): Promise<Closed> {
   op.begun(unfinished(user));
   const { host } = op.context;
+  let done = "the account on the service's own host was removed";
   const closing = await goOn(op, user, async () => {
-    const presence = await host.presence(refOf(user));
-    return presence === "foreign" ? { refused: true, owed: [] } : await host.removeAccount(refOf(user));
+    if ((await host.presence(refOf(user))) !== "foreign") return await host.removeAccount(refOf(user));
+    done = "the account of that name on the service's own host is not the one that uam made, and was left alone";
+    return { refused: true, owed: [] };
   });
+  if (closing.owed.length === 0) op.record({ detail: { done } });
   await raiseGeneration(op.tx, user.id);
   return await settle(op, user, note, closing);
 }

@@ -70,7 +70,6 @@ async function goOn(op: ClosingOperation, user: User, noted: Closing): Promise<r
       const closed = await finishLeaving(op, user, noted);
       // The user has the account again: nothing was removed.
       if (user.local) op.record({ unneeded: true });
-      else op.record({ detail: { done: "the account on the service's own host was removed" } });
       return stillOwed(op, closed);
     }
     case "narrow":

@@ -102,6 +102,18 @@ describe("setUserHosts()", () => {
     });
   });
 
+  test("records that nothing was removed where another account has the name meanwhile", async () => {
+    host.failing.add("removeAccount");
+    await expect(setUserHosts(system, user.id, AWAY)).rejects.toThrow("no longer has an account on this host");
+    host.failing.clear();
+    host.accounts.set(account, { uid: 7, open: true, expireAt: new Date(0), file: [] });
+    await finishClosings(services, "all");
+    expect([host.accounts.get(account)?.uid, await owed()]).toEqual([7, []]);
+    const done = "the account of that name on the service's own host is not the one that uam made, and was left alone";
+    expect(await app.lastAudit("reconcile.repair")).toMatchObject({ subjectId: user.id, detail: { done } });
+    host.accounts.delete(account);
+  });
+
   test("gives back what is still owed, and then nothing of it is done", async () => {
     host.failing.add("removeAccount");
     await expect(setUserHosts(system, user.id, AWAY)).rejects.toThrow();
