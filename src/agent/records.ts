@@ -5,6 +5,7 @@
 
 import type { AccountState, HostProblem, HostState } from "../protocol/fleet.ts";
 import type { Account, AccountRef, HostKey } from "../protocol/host.ts";
+import { commonNetworks, isCanonicalNetwork, type Networks } from "../shared/net/networks.ts";
 
 /** The outstanding work for an account, the closings first. */
 export interface Todo {
@@ -155,11 +156,15 @@ function restrained(old: AccountRecord | undefined, told: AccountState): Account
   return { ...told, expire_at, keys };
 }
 
+/** The key, from the addresses that are in the networks of both. */
 function narrower(one: HostKey, other: HostKey): HostKey {
-  if (one.networks === undefined) return other;
-  if (other.networks === undefined) return one;
-  const both = new Set(other.networks);
-  return { ...one, networks: one.networks.filter((network) => both.has(network)) };
+  const networks = commonNetworks(readable(one), readable(other));
+  return networks === undefined ? one : { ...one, networks };
+}
+
+/** What is not in canonical form allows nothing: no such network gets into a key file. */
+function readable({ networks }: HostKey): Networks {
+  return networks?.filter(isCanonicalNetwork);
 }
 
 /** The expiry of an account that was found on the host and that the service never mentioned. */

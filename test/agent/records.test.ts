@@ -22,6 +22,8 @@ const told = {
   end_sessions: "key",
 } as const;
 const ONE = "192.0.2.0/24";
+/** Within ONE. */
+const PART = "192.0.2.16/28";
 const TWO = "198.51.100.0/24";
 const KEY = hostKey(1);
 
@@ -49,6 +51,9 @@ describe("mergeAnswer() while the history went back", () => {
     ["others", [ONE], [TWO], []],
     ["any", [ONE], undefined, [ONE]],
     ["fewer", [ONE, TWO], [TWO], [TWO]],
+    ["a part of one", [ONE, TWO], [PART], [PART]],
+    ["one around it", [PART], [ONE], [PART]],
+    ["not in canonical form", [ONE], ["192.0.2.0/024"], []],
     ["some, where it was any", undefined, [ONE], [ONE]],
     ["any, where it was any", undefined, undefined, undefined],
   ])("a key is never good from more networks than before: %s", (_, before, now, expected) => {
