@@ -17,6 +17,7 @@ import {
   checkCertificate,
   checkDataDirectory,
   checkEnvironmentFile,
+  checkLogo,
   checkMailLogPlace,
   checkOwnersLimits,
   checkPrivateFile,
@@ -42,6 +43,8 @@ export interface DoctorSettings extends MailSettings {
   readonly dataDir: string;
   readonly databaseUrl: string | undefined;
   readonly tlsCert: string | undefined;
+  /** The picture that the pages show. */
+  readonly brandLogo: string | undefined;
   readonly baseUrl: string;
   readonly trustedProxies: readonly string[];
   /** The environment file of the installation, which need not exist. */
@@ -109,6 +112,7 @@ export async function examine(examination: Examination): Promise<readonly Findin
       : await guarded("mail", () => checkMail(config, fix))),
     ...(await guarded("sign-on", () => checkSingleSignOn(examination.sso))),
     ...(await guarded("TLS", async () => checkCertificate(config.tlsCert, systemClock))),
+    ...(await guarded("pages", async () => checkLogo(config.brandLogo))),
     ...plainHttp(config.baseUrl),
     ...(config.hostMode === "dry-run" || !config.localHost
       ? []

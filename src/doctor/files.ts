@@ -16,6 +16,8 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 import { LIMITS_FILE } from "../install/settings.ts";
+import { readLogo } from "../server/console/logo.ts";
+import { publicMessage } from "../shared/errors.ts";
 import { octal } from "../shared/text/octal.ts";
 import { type Clock, DAY } from "../shared/time/clock.ts";
 import { RESERVE_SIZE, reserveIn, reserveLeft } from "../shared/work/reserve.ts";
@@ -125,6 +127,20 @@ export function checkCertificate(path: string | undefined, clock: Clock): readon
   if (left < EXPIRES_SOON)
     return [tls.fault(`The certificate ${path} is valid only until ${certificate.validTo}`, remedy)];
   return [tls.ok(`The certificate is valid until ${certificate.validTo}`)];
+}
+
+/** Checks the logo of the pages: the service does not start with one that it cannot show. */
+export function checkLogo(path: string | undefined): readonly Finding[] {
+  if (path === undefined) return [];
+  const pages = areaOf("pages");
+  try {
+    readLogo(path);
+  } catch (error) {
+    return [
+      pages.fault(publicMessage(error), "correct UAM_BRAND_LOGO, or the file; the service does not start with it"),
+    ];
+  }
+  return [pages.ok(`The logo ${path} can be shown`)];
 }
 
 /** Takes the rights away that the mode does not have. Returns why that was not done, as a clause. */

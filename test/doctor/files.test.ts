@@ -12,8 +12,9 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { checkFuse, checkPrivateFile, checkReserve } from "../../src/doctor/files.ts";
+import { checkFuse, checkLogo, checkPrivateFile, checkReserve } from "../../src/doctor/files.ts";
 import { RESERVE_SIZE, reserveIn } from "../../src/shared/work/reserve.ts";
+import { PNG } from "../support/logo.ts";
 
 let dataDir: string;
 beforeEach(() => {
@@ -43,6 +44,18 @@ test("checkFuse() notes that root can be kept waiting, and nothing where that is
   expect(checkFuse(path)).toEqual([]);
   writeFileSync(path, "mount_max = 1000\nuser_allow_other\n");
   expect(checkFuse(path)).toMatchObject([{ area: "host", state: "note" }]);
+});
+
+test("checkLogo() finds what would keep the service from starting, by the file's content", () => {
+  expect(checkLogo(undefined)).toEqual([]);
+  const path = join(dataDir, "logo.png");
+  expect(checkLogo(path)).toMatchObject([{ area: "pages", state: "fault", finding: `${path} cannot be read` }]);
+  writeFileSync(path, "<svg/>");
+  expect(checkLogo(path)).toMatchObject([
+    { state: "fault", finding: `${path} is neither a PNG nor a WebP picture`, remedy: expect.any(String) },
+  ]);
+  writeFileSync(path, PNG);
+  expect(checkLogo(path)).toMatchObject([{ state: "ok" }]);
 });
 
 const modeOf = (path: string) => statSync(path).mode & 0o7777;

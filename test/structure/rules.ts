@@ -173,6 +173,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
         "domain",
         "host",
         "server/mail",
+        "server/console/logo.ts",
         "store/client.ts",
         "store/schema-fleet.ts",
         "store/engine.ts",
