@@ -63,7 +63,6 @@ export const TESTED_BY: Readonly<Record<string, readonly string[]>> = {
   "domain/audit/retention.ts": ["domain/audit/audit.test.ts"],
   "domain/auth": ["domain/auth/administrators/admin-changes.test.ts"],
   "domain/auth/administrators/common-passwords.ts": ["domain/auth/administrators/passwords.test.ts"],
-  "domain/auth/codes": ["domain/auth/codes/otp-record.test.ts"],
   "domain/auth/factors": ["domain/auth/factors/passkeys.test.ts", "domain/auth/factors/totp.test.ts"],
   "domain/auth/sso": ["server/sso/login.test.ts", "server/sso/logout.test.ts"],
   "domain/auth/tokens": ["server/api/tokens.test.ts", "domain/auth/administrators/left-behind.test.ts"],

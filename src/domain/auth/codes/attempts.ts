@@ -126,7 +126,8 @@ export async function refusal(
   const until = Math.max(lockedUntil?.getTime() ?? 0, kind === "code" ? (cooldownUntil?.getTime() ?? 0) : 0);
   const retryAfter = Math.max(1, Math.ceil((until - now.getTime()) / 1000));
   const sentence = `${what} for this username; try again in ${retryAfter} seconds`;
-  const isLocked = lockedUntil !== null && lockedUntil > now;
+  // A lock may have gone since it refused. Only for a code there is another wait.
+  const isLocked = kind !== "code" || (lockedUntil !== null && lockedUntil > now);
   return new UamError("limited", sentence, { retryAfter, reason: isLocked ? "login.locked" : "code.cooldown" });
 }
 
