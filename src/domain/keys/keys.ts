@@ -154,6 +154,7 @@ async function takeKey(op: ClosingOperation, { user, keys, owed, key, note }: Re
     return key;
   }
   const revokedAt = clock.now();
+  op.record({ detail: { status: "revoked" } });
   const message = keyRemoved(policy.site, user, key, await jobsGone(op, taken.jobs));
   await pipelined(
     markRevoked(op.tx).execute({ id: key.id, at: revokedAt.toISOString(), userId: user.id, note }),

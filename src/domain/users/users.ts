@@ -159,6 +159,7 @@ export function deleteUser(context: Context, userId: number, options: ChangeOpti
     const closed = await removeAccess(op, user, { reason });
     if (closed.owed.length > 0) {
       const state = closed.user.status === "expired" ? "is expired" : "is disabled";
+      op.record({ detail: { status: closed.user.status } });
       return op.refuse(owedSentence(`${user.username} ${state}, and is being deleted`, closed));
     }
     op.record({ detail: removedDetail(user, keys.length) });

@@ -1,7 +1,7 @@
 /** Joining a host: its agent's own key is bound to a name, by a token that is used once. */
 
 import { Buffer } from "node:buffer";
-import { sql } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
 import { ed25519Fault } from "../../protocol/ed25519.ts";
 import type { Enrolled, Enrolment } from "../../protocol/fleet.ts";
 import { keyFingerprint } from "../../protocol/fleet-signature.ts";
@@ -9,7 +9,7 @@ import { UamError } from "../../shared/errors.ts";
 import { parseHostName } from "../../shared/text/host-name.ts";
 import { isDuplicate, type Transaction } from "../../store/client.ts";
 import { uidCounter } from "../../store/schema.ts";
-import { hostGroupMembers, hosts } from "../../store/schema-fleet.ts";
+import { hostGroupMembers, hostGroups, hosts } from "../../store/schema-fleet.ts";
 import { noteRemoteHost } from "../accounts/remote.ts";
 import { audited } from "../operation/audited.ts";
 import type { Context, Policy } from "../operation/context.ts";
@@ -44,18 +44,26 @@ export async function enrolHost(context: Context, wanted: Enrolment): Promise<En
         .returning({ id: hosts.id }),
     );
     if (host === undefined) throw new Error("insert returned no row");
-    if (token.groupId !== null) await tx.insert(hostGroupMembers).values({ groupId: token.groupId, hostId: host.id });
+    const group = token.groupId === null ? "" : await joinGroup(tx, host.id, token.groupId);
     op.record({
       resourceId: String(host.id),
       // The author of the token let the host in.
       actor: { type: "token", name: "token for joining", owner: token.createdBy, ip: context.actor.ip },
-      detail: { host: name, mode, version, ssh_host: ssh.host, key: keyFingerprint(publicKey) },
+      detail: { host: name, mode, version, ssh_host: ssh.host, key: keyFingerprint(publicKey), group },
     });
     context.log.warn("a host joined", { host: name, address: context.actor.ip });
     return { host_id: host.id, name };
   });
   noteRemoteHost(context);
   return enrolled;
+}
+
+/** Returns the group's name. */
+async function joinGroup(tx: Transaction, hostId: number, groupId: number): Promise<string> {
+  await tx.insert(hostGroupMembers).values({ groupId, hostId });
+  const [group] = await tx.select({ name: hostGroups.name }).from(hostGroups).where(eq(hostGroups.id, groupId));
+  if (group === undefined) throw new Error("a host joined a group that is gone");
+  return group.name;
 }
 
 /** The 32 bytes of a key in base64. Throws `invalid` for a key that proves nothing. */
