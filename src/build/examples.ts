@@ -22,6 +22,7 @@ export const EXAMPLES: readonly Example[] = [
     does: "The whole year 2026 as CSV",
     command: "uam audit export --since 2026-01-01 --until 2026-12-31 --output audit.csv",
   },
+  { does: "Who could log in at the end of June 2026", command: "uam access --at 2026-06-30" },
   { does: "New accounts last 60 days by default", command: "uam setting set policy.default_ttl 60d" },
   { does: "Who may use the API without a password", command: "uam token list" },
   { does: "Whether the host matches what is stored", command: "uam reconcile --check" },

@@ -9,6 +9,7 @@ import { settingCommand } from "./commands/administrators/setting.ts";
 import { tokenCommand } from "./commands/administrators/token.ts";
 import { webhookCommand } from "./commands/administrators/webhook.ts";
 import { agentCommand } from "./commands/agents/agent.ts";
+import { accessCommand } from "./commands/audit/access.ts";
 import { auditCommand } from "./commands/audit/audit.ts";
 import { statsCommand } from "./commands/audit/stats.ts";
 import { fleetCommand } from "./commands/hosts/fleet.ts";
@@ -63,7 +64,17 @@ const serveCommand = command(
 export const commands = or(
   group(
     "Daily work",
-    or(userCommand, keyCommand, approvalCommand, auditCommand, settingCommand, statsCommand, otpCommand, lockCommand),
+    or(
+      userCommand,
+      keyCommand,
+      approvalCommand,
+      auditCommand,
+      accessCommand,
+      settingCommand,
+      statsCommand,
+      otpCommand,
+      lockCommand,
+    ),
   ),
   group(
     "The service",

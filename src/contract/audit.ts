@@ -1,10 +1,13 @@
-/** /audit: the audit log, as pages and as a file. /me/audit: a user's own. */
+/** /audit: the audit log, as pages and as a file. /access: the access that it proves. /me/audit: a user's own. */
 
 import * as v from "valibot";
 import { AUDIT_ACTIONS, RESOURCE_TYPES } from "../shared/product/audit-actions.ts";
+import { MEDIA_TYPES } from "../shared/product/export-formats.ts";
 import { ACTOR_TYPES, RESULTS } from "../shared/product/statuses.ts";
 import {
+  count,
   described,
+  expiry,
   exportFormat,
   id,
   idNumber,
@@ -15,7 +18,7 @@ import {
   text,
   timestamp,
 } from "./fields.ts";
-import { EXPORT_REFUSALS, EXPORTED, externalUsers, FILE_SENT, owners, type Routes } from "./route.ts";
+import { EXPORT_REFUSALS, EXPORTED, externalUsers, FILE_SENT, operators, owners, type Routes } from "./route.ts";
 
 /** A point in time within a query. */
 function boundary(description: string) {
@@ -55,7 +58,60 @@ export const AuditRecord = v.pipe(
   v.title("AuditRecord"),
 );
 
+export const AccessQuery = v.pipe(
+  v.object({
+    ...pageFields,
+    at: described("2026-11-20T08:00:00Z", "The moment, not in the future; RFC 3339", { format: "date-time" }),
+    host: v.optional(text("web1", "Only this host, by the name that it had then")),
+  }),
+  v.transform(pageIn),
+);
+
+export const AccessList = v.pipe(
+  v.object({
+    at: timestamp,
+    total: count(1),
+    items: v.array(
+      v.object({
+        username: described("alice"),
+        host: described("web1", "The host's name at that moment"),
+        until: expiry,
+        fingerprints: v.pipe(
+          v.array(described("SHA256:5vEqGQX4lyMmCHq8fJ0RyGPzMXeRMVzXnJWgQvIvMk8")),
+          v.description("Of the keys that counted, oldest first"),
+        ),
+        decided_by: described("root-admin", "Who created, enabled or extended the user last"),
+      }),
+    ),
+    complete_from: v.pipe(
+      v.nullable(timestamp),
+      v.description(
+        "For this moment and later ones the answer is complete; null if users were created before the oldest record and still exist",
+      ),
+    ),
+    unknown: v.pipe(
+      v.number(),
+      v.integer(),
+      v.description("How many users the answer may lack, because they were created before the oldest record"),
+      v.examples([0]),
+    ),
+  }),
+  v.title("AccessList"),
+);
+
 export const audit = {
+  "GET /access": {
+    operationId: "listAccess",
+    summary: "Find out who could log in at a moment of the past",
+    description:
+      "By username and host: every account that could be logged in to at that moment, told from the audit log alone. Users without a key that counted are not in it. What a host with an agent had not heard of yet counts as done. With `Accept: text/csv` it is a file, without pages.",
+    who: operators,
+    query: AccessQuery,
+    answer: AccessList,
+    alsoAs: [MEDIA_TYPES.csv],
+    refusals: { 429: "It reads all of the log, and two such questions or exports are already running" },
+    reasons: ["service.busy"],
+  },
   "GET /audit": {
     operationId: "listAudit",
     summary: "Read the audit log",

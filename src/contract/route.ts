@@ -67,6 +67,8 @@ export interface Route {
   /** The content of `data` after success; with `isBare`, the whole body. */
   readonly answer?: v.GenericSchema;
   readonly isBare?: true;
+  /** The media types that `Accept` can ask for instead of JSON. */
+  readonly alsoAs?: readonly string[];
   /** The handler then gets a `reply`, to set cookies and headers. */
   readonly success?: Success;
   /** Besides the refusals that follow from parameters, bodies, permission, origin and limits. */

@@ -1,5 +1,6 @@
 /** Stored rows as the records that the API and the command line show. */
 
+import type { Access } from "../domain/access/history.ts";
 import type { OwedClosing } from "../domain/accounts/closings.ts";
 import { statusAt } from "../domain/accounts/find-user.ts";
 import type { ShownRecord } from "../domain/audit/audit.ts";
@@ -190,6 +191,11 @@ export function problemRecord({ closing, username }: OwedClosing) {
     next_attempt_at: formatTimestamp(closing.dueAt),
     problem: closing.problem,
   };
+}
+
+/** An account that could be logged in to, as the API gives it. */
+export function accessRecord({ username, host, until, fingerprints, decidedBy }: Access) {
+  return { username, host, until: formatTimestamp(until), fingerprints: [...fingerprints], decided_by: decidedBy };
 }
 
 /** The dashboard's figures by day. */

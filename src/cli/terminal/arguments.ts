@@ -106,7 +106,8 @@ export function duration(): ValueParser<"sync", number> {
   return checked("DURATION", 0, (input) => parseDuration(input), String);
 }
 
-function moment(edge: DayEdge): ValueParser<"sync", Date> {
+/** A moment such as `2026-11-20`, `7d` (ago), or RFC 3339. */
+export function moment(edge: DayEdge): ValueParser<"sync", Date> {
   return checked("TIME", new Date(0), (input) => parseMoment(input, edge, systemClock.now()), formatTimestamp);
 }
 

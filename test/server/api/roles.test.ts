@@ -75,6 +75,7 @@ const MAY: Readonly<Record<string, readonly Caller[]>> = {
   "POST /approvals": ANYONE,
   "GET /approvals": reading(REVIEWERS),
   "POST /approvals/:id/review": REVIEWERS,
+  "GET /access": reading(OPERATORS),
   "GET /audit": reading(OWNERS),
   "GET /audit/export": reading(OWNERS),
   "GET /hosts": reading(OPERATORS),

@@ -32,6 +32,20 @@ export async function answerFile(
   return new Response(file, { headers });
 }
 
+/** Whether the client names CSV among what it takes. */
+export function wantsCsv(request: Request): boolean {
+  return formatsIn(request.headers.get("accept") ?? "").includes("csv");
+}
+
+/** A file that is short enough to be made at once. */
+export function csvFile(request: Request, name: string, content: string): Response {
+  const headers = {
+    "content-type": `${MEDIA_TYPES.csv}; charset=utf-8`,
+    "content-disposition": `attachment; filename="${name}.csv"`,
+  };
+  return new Response(request.method === "HEAD" ? null : content, { headers });
+}
+
 /** The media types that clients ask for a format by; JSON lines have more than one name. */
 const ACCEPTED: Readonly<Record<ExportFormat, readonly string[]>> = {
   csv: [MEDIA_TYPES.csv],
@@ -40,8 +54,8 @@ const ACCEPTED: Readonly<Record<ExportFormat, readonly string[]>> = {
 
 /** `Accept` counts as far as it names a format: programs send all kinds of it without a thought. */
 function formatOf(given: ExportFormat | undefined, accept: string): ExportFormat {
-  const types = accept.split(",").map((range) => (range.split(";")[0] ?? "").trim().toLowerCase());
-  const named = EXPORT_FORMATS.filter((format) => ACCEPTED[format].some((type) => types.includes(type)));
+  const types = typesIn(accept);
+  const named = formatsIn(accept);
   const takesAll = types.some((type) => /^(?:\*|text|application)\/\*$/.test(type));
   if (given === undefined) return named.length === 1 && named[0] !== undefined ? named[0] : "csv";
   if (named.length > 0 && !named.includes(given) && !takesAll) {
@@ -51,4 +65,13 @@ function formatOf(given: ExportFormat | undefined, accept: string): ExportFormat
     );
   }
   return given;
+}
+
+function typesIn(accept: string): readonly string[] {
+  return accept.split(",").map((range) => (range.split(";")[0] ?? "").trim().toLowerCase());
+}
+
+function formatsIn(accept: string): readonly ExportFormat[] {
+  const types = typesIn(accept);
+  return EXPORT_FORMATS.filter((format) => ACCEPTED[format].some((type) => types.includes(type)));
 }

@@ -1,15 +1,40 @@
-/** /audit: the audit log, as pages and as a file. /me/audit: a user's own. */
+/** /audit: the audit log, as pages and as a file. /access: the access that it proves. /me/audit: a user's own. */
 
 import type { AuditFilters, audit } from "../../../contract/audit.ts";
+import { accessAt } from "../../../domain/access/access.ts";
+import { accessCsv } from "../../../domain/access/file.ts";
 import { listAudit, listOwnAudit } from "../../../domain/audit/audit.ts";
 import { exportAudit } from "../../../domain/exports/audit.ts";
 import { UamError } from "../../../shared/errors.ts";
-import { clampTimestamp, parseRangeStart, parseTimestamp } from "../../../shared/time/timestamp.ts";
-import { auditRecord } from "../../records.ts";
+import { offsetOf } from "../../../shared/product/page.ts";
+import {
+  clampTimestamp,
+  formatOptionalTimestamp,
+  formatTimestamp,
+  parseRangeStart,
+  parseTimestamp,
+} from "../../../shared/time/timestamp.ts";
+import { accessRecord, auditRecord } from "../../records.ts";
 import type { Handlers } from "../http/call.ts";
-import { answerFile } from "./answer-file.ts";
+import { answerFile, csvFile, wantsCsv } from "./answer-file.ts";
 
 export const auditHandlers: Handlers<typeof audit> = {
+  "GET /access": async (call) => {
+    const { web, context, query, request } = call;
+    const at = clampTimestamp(parseTimestamp(query.at, "at"));
+    const { items, completeFrom, unknown } = await accessAt(context, { at, host: query.host }, web.exportPlaces);
+    if (wantsCsv(request))
+      return csvFile(request, `access-${formatTimestamp(at).replaceAll(":", "")}`, accessCsv(items));
+    const offset = offsetOf(query.page);
+    return {
+      at: formatTimestamp(at),
+      total: items.length,
+      items: items.slice(offset, offset + query.page.pageSize).map(accessRecord),
+      complete_from: formatOptionalTimestamp(completeFrom),
+      unknown,
+    };
+  },
+
   "GET /audit": async ({ context, query }) => {
     const { total, items } = await listAudit(context, filterOf(query), query.page);
     return { total, items: items.map(auditRecord) };

@@ -214,11 +214,17 @@ function describeFailure(status: `${keyof typeof FAILURES}`, meaning: string | t
   return meaning === true ? { $ref } : { $ref, description: meaning };
 }
 
-function describeSuccess({ status, answer, isBare, success }: Route, components: Components): ResponseObject {
+function describeSuccess(
+  { status, answer, isBare, success, alsoAs = [] }: Route,
+  components: Components,
+): ResponseObject {
   const schema = answer === undefined || isBare === true ? answer : data(answer);
+  const others = Object.fromEntries(alsoAs.map((type) => [type, { schema: { type: "string" } }]));
   return {
     description: status === 201 ? "Created" : "Done",
-    ...(schema === undefined ? {} : { content: jsonContent(convertSchema(schema, "output", components), components) }),
+    ...(schema === undefined
+      ? {}
+      : { content: { ...jsonContent(convertSchema(schema, "output", components), components), ...others } }),
     ...success,
     headers: { ...REQUEST_ID, ...success?.headers },
   };

@@ -60,6 +60,7 @@ const STATUSES: Record<string, readonly number[]> = {
   "POST /approvals": [201, 400, 403, 429],
   "GET /approvals": [200, 400, 401, 403],
   "POST /approvals/{id}/review": [200, 400, 401, 403, 404, 409],
+  "GET /access": [200, 400, 401, 403, 429],
   "GET /audit": [200, 400, 401, 403],
   "GET /audit/export": [200, 400, 401, 403, 429],
   "GET /hosts": [200, 400, 401, 403],

@@ -1,0 +1,55 @@
+/** Who could log in at a moment of the past, over HTTP. */
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type Client, createTestApp, type TestApp } from "../../support/app.ts";
+import { parseCsv } from "../../support/csv.ts";
+import { freshKey } from "../../support/keys.ts";
+
+let app: TestApp;
+let admin: Client;
+let then = "";
+
+beforeAll(async () => {
+  app = await createTestApp();
+  admin = await app.admin();
+  for (const name of ["alice", "bob", "carol"]) {
+    const { id, client } = await app.user(name);
+    if (name !== "carol") await client.call("POST", "/me/keys", { name: "laptop", public_key: freshKey() });
+    then = app.clock.now().toISOString();
+    app.clock.advance(61_000);
+    if (name === "alice") await admin.call("POST", `/users/${id}/disable`);
+  }
+});
+afterAll(() => app.close());
+
+test("pages, and only one host", async () => {
+  const whole = await admin.call("GET", `/access?at=${then}`);
+  expect(whole.body.data).toMatchObject({
+    at: then,
+    total: 1,
+    unknown: 0,
+    items: [{ username: "bob", host: "local" }],
+  });
+  expect(whole.body.data.items[0].decided_by).toBe("admin");
+  const second = await admin.call("GET", `/access?at=${then}&page=2&page_size=1`);
+  expect(second.body.data).toMatchObject({ total: 1, items: [] });
+  const elsewhere = await admin.call("GET", `/access?at=${then}&host=web1`);
+  expect(elsewhere.body.data).toMatchObject({ total: 0, items: [] });
+});
+
+test("as CSV", async () => {
+  const answer = await admin.call("GET", `/access?at=${then}`, undefined, { accept: "text/csv" });
+  expect(answer.headers.get("content-type")).toBe("text/csv; charset=utf-8");
+  const [columns, ...lines] = parseCsv(answer.text.slice(1));
+  expect(columns).toEqual(["username", "host", "until", "fingerprints", "decided_by"]);
+  expect(lines).toEqual([["bob", "local", expect.any(String), expect.stringMatching(/^SHA256:/), "admin"]]);
+});
+
+test.each([
+  ["", "at"],
+  ["at=yesterday", "at"],
+  ["at=2999-01-01T00:00:00Z", "future"],
+])("%p is refused", async (query, why) => {
+  const answer = await admin.call("GET", `/access?${query}`);
+  expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(why)]);
+});
