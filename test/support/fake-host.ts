@@ -14,6 +14,7 @@ import type {
   Stray,
 } from "../../src/protocol/host.ts";
 import { UamError } from "../../src/shared/errors.ts";
+import type { Reason } from "../../src/shared/product/reasons.ts";
 
 export interface FakeAccount {
   readonly uid: number;
@@ -96,15 +97,15 @@ export function createFakeHost(pause = 3): FakeHost {
     if (failing.has(action)) throw new UamError("internal", refusal(action, ref), { reason: "host.refused" });
   }
   function refuseAll(action: FakeAction): void {
-    if (failing.has(action)) throw new UamError("internal", `The host refused: ${action}`);
+    if (failing.has(action)) throw new UamError("internal", `The host refused: ${action}`, { reason: "host.refused" });
   }
   function refusal(action: FakeAction, ref: AccountRef): string {
     return `The host refused: ${action} of ${ref.name}`;
   }
   function require(ref: AccountRef): FakeAccount {
     const account = accounts.get(ref.name);
-    if (account === undefined) throw new UamError("conflict", `The account ${ref.name} is missing on the host`);
-    if (account.uid !== ref.uid) throw new UamError("conflict", `The account ${ref.name} is not uam's`);
+    if (account === undefined) throw conflict(`The account ${ref.name} is missing on the host`, "account.missing");
+    if (account.uid !== ref.uid) throw conflict(`The account ${ref.name} is not uam's`, "account.foreign");
     return account;
   }
   function shut(ref: AccountRef): Closing {
@@ -172,7 +173,7 @@ export function createFakeHost(pause = 3): FakeHost {
       await act("openAccount", account);
       refuse("openAccount", account);
       const found = require(account);
-      if (found.outside) throw new UamError("conflict", `The account ${account.name} is not in the group`);
+      if (found.outside) throw conflict(`The account ${account.name} is not in the group`, "account.group");
       found.open = account.open;
       found.expireAt = account.expireAt;
       Object.assign(found, fileOf(account));
@@ -258,6 +259,11 @@ export function createFakeHost(pause = 3): FakeHost {
       return planner.calls.map((call) => `would ${call}`);
     },
   };
+}
+
+/** With the reason that the real host gives. */
+function conflict(sentence: string, reason: Reason): UamError {
+  return new UamError("conflict", sentence, { reason });
 }
 
 function fileOf(account: Account): Pick<FakeAccount, "file" | "from"> {
