@@ -71,7 +71,7 @@ export const accounts = pgTable(
       .references(() => users.id, { onDelete: "cascade" }),
     hostId: integer().notNull().default(LOCAL_HOST),
     uid: integer().notNull(),
-    /** Rises with each change of the wanted account. */
+    /** No longer used. Older instances still raise it, so it goes one version later. */
     generation: bigint({ mode: "number" }).notNull().default(1),
   },
   (t) => [primaryKey({ columns: [t.userId, t.hostId] }), uniqueIndex("accounts_uid").on(t.hostId, t.uid)],

@@ -5,11 +5,11 @@ import type { Closing as HostClosing } from "../../protocol/host.ts";
 import { publicMessage, UamError } from "../../shared/errors.ts";
 import type { AuditAction } from "../../shared/product/audit-actions.ts";
 import { faultPoint } from "../../shared/work/fault-point.ts";
-import { pipelined, transactionToItsEnd } from "../../store/client.ts";
+import { transactionToItsEnd } from "../../store/client.ts";
 import { type UserRow, users } from "../../store/schema.ts";
 import { tellDeleted, tellDisabled } from "../mail/notices.ts";
 import type { ClosingOperation, Context, Grant, Operation } from "../operation/context.ts";
-import { accountOf, raiseGeneration, refOf } from "./account.ts";
+import { accountOf, refOf } from "./account.ts";
 import { closingsOf, forgetClosings, forgetShut, noteClosing, oweClosing, settleClosing } from "./closings.ts";
 import { rejectRequestOf } from "./extension-request.ts";
 import { findUser, lockUser, type User } from "./find-user.ts";
@@ -18,7 +18,7 @@ import { noteFleetChange } from "./remote-changes.ts";
 
 /** Gives access: opens the account with the stored keys; the host is restored if the operation fails. */
 export async function openAccess(op: Grant, user: User): Promise<void> {
-  await pipelined(forgetShut(op.tx, user.id), raiseGeneration(op.tx, user.id));
+  await forgetShut(op.tx, user.id);
   const account = await accountOf(op.tx, user, op.context.clock.now());
   await op.onRollback(() => restoreAccess(op.context, user));
   faultPoint("access: given in the database, host untouched");
@@ -155,7 +155,6 @@ export async function leaveAccess(op: ClosingOperation, user: User, note: number
     return { refused: true, owed: [] };
   });
   if (closing.owed.length === 0) op.record({ detail: { done } });
-  await raiseGeneration(op.tx, user.id);
   return await settle(op, user, note, closing);
 }
 
@@ -221,7 +220,6 @@ async function tryToClose({ context }: ClosingOperation, close: () => Promise<Ho
 /** Stores that a user no longer has access, for this host and the others. */
 async function storeShut(op: ClosingOperation, user: User, changes: Partial<UserRow>): Promise<User> {
   const stored = await storeUser(op, user, changes);
-  await raiseGeneration(op.tx, user.id);
   await noteFleetChange(op, user);
   return stored;
 }

@@ -8,7 +8,7 @@ import { gathered } from "../../shared/work/batch-loader.ts";
 import { isAnyOf } from "../../store/any-of.ts";
 import { type Database, oncePerDatabase, pipelined, preparedOnce, type Transaction } from "../../store/client.ts";
 import { jsonRows } from "../../store/json-rows.ts";
-import { accounts, closings, type KeyRow, LOCAL_HOST, sshKeys } from "../../store/schema.ts";
+import { closings, type KeyRow, sshKeys } from "../../store/schema.ts";
 import { type Closing, closingsOf, isShutting } from "./closings.ts";
 import { isExpired, selectUsers, type User } from "./find-user.ts";
 
@@ -115,23 +115,4 @@ export const activeKeysOf = oncePerDatabase((db) => {
 /** The user's active keys, oldest first. */
 export async function activeKeys(db: Transaction | Database, userId: number): Promise<KeyRow[]> {
   return await selectActiveKeys(db).execute({ userId });
-}
-
-/** Call it in the transaction of every change to the wanted account. */
-export async function raiseGeneration(tx: Transaction, userId: number): Promise<void> {
-  await updateGeneration(tx).execute({ userId });
-}
-
-/** The same as a part of another statement; `userId` is its parameter. */
-export function raisedGeneration(tx: Transaction | Database) {
-  return tx.$with("raised").as(generationRaised(tx).returning({ userId: accounts.userId }));
-}
-
-const updateGeneration = preparedOnce((tx) => generationRaised(tx).prepare("raise_generation"));
-
-function generationRaised(tx: Transaction | Database) {
-  return tx
-    .update(accounts)
-    .set({ generation: sql`${accounts.generation} + 1` })
-    .where(and(eq(accounts.userId, sql.placeholder("userId")), eq(accounts.hostId, LOCAL_HOST)));
 }

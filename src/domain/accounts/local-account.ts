@@ -11,7 +11,7 @@ import { closings } from "../../store/schema.ts";
 import { auditedClosing } from "../operation/audited.ts";
 import type { ClosingOperation, Context, Grant, Operation } from "../operation/context.ts";
 import { type Closed, leaveAccess, owedSentence, requireClosed } from "./access.ts";
-import { accountOf, openAccountOf, raiseGeneration, refOf } from "./account.ts";
+import { accountOf, openAccountOf, refOf } from "./account.ts";
 import { type Closing, closingsOf, findClosing, noteClosing, settleClosing } from "./closings.ts";
 import { lockUser, lockUserIfStored, type User } from "./find-user.ts";
 
@@ -36,7 +36,6 @@ export async function giveLocalAccount(op: Grant, user: User): Promise<void> {
   const note = await noteClosing(context, { userId: user.id, kind: "leave", action: "" });
   await op.onRollback(() => takeBack(context, user, note));
   if (presence === "missing") await host.createAccount(openAccountOf(user, []));
-  await raiseGeneration(tx, user.id);
   const account = await accountOf(tx, user, clock.now());
   if (account.open) await host.openAccount(account);
   else requireClosed(await host.shutAccount(ref));

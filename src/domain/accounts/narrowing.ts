@@ -20,7 +20,7 @@ import { type KeyRow, sshKeys } from "../../store/schema.ts";
 import type { ClosingOperation, Context, Grant, Operation } from "../operation/context.ts";
 import type { AuditDetail } from "../operation/entry.ts";
 import { restoreAccess, storeUser } from "./access.ts";
-import { accountOf, activeKeys, raiseGeneration, refOf } from "./account.ts";
+import { accountOf, activeKeys, refOf } from "./account.ts";
 import { type Closing, noteClosing, oweClosing, settleClosing, widenNarrowing } from "./closings.ts";
 import type { User } from "./find-user.ts";
 import { closingHostOf, hostOf } from "./own-host.ts";
@@ -118,7 +118,6 @@ export function narrowingOwed({ username }: User, owed: readonly string[]): stri
 export async function storeKeyNetworks(op: Operation, key: KeyRow, networks: readonly string[]): Promise<KeyRow> {
   const sourceNetworks = [...networks];
   await op.tx.update(sshKeys).set({ sourceNetworks }).where(eq(sshKeys.id, key.id));
-  await raiseGeneration(op.tx, key.userId);
   return { ...key, sourceNetworks };
 }
 
@@ -137,7 +136,6 @@ export async function widenAccess(
   { keyId, networks }: { readonly keyId: number; readonly networks: readonly string[] },
 ): Promise<void> {
   await widenNarrowing(op.tx, { userId: user.id, keyId }, networks);
-  await raiseGeneration(op.tx, user.id);
   const account = await accountOf(op.tx, user, op.context.clock.now());
   if (!account.open || account.keys.length === 0) return;
   await op.onRollback(() => restoreAccess(op.context, user));
@@ -179,7 +177,6 @@ export async function finishNarrowing(op: ClosingOperation, user: User, noted: C
   }
   if (key === undefined) {
     await storeUser(op, user, { sourceNetworks: networks });
-    await raiseGeneration(op.tx, user.id);
   } else await storeKeyNetworks(op, key, networks);
   op.record({ detail: networkDetail((key ?? user).sourceNetworks, networks) });
   if (owed.length > 0) op.refuse(narrowingOwed(user, owed));

@@ -6,7 +6,7 @@ import { hostAccountOf } from "../../shared/text/account-name.ts";
 import { auditedGrant } from "../operation/audited.ts";
 import type { Context } from "../operation/context.ts";
 import { requireClosed } from "./access.ts";
-import { accountOf, openAccountOf, raiseGeneration, refOf } from "./account.ts";
+import { accountOf, openAccountOf, refOf } from "./account.ts";
 import { closingsOf } from "./closings.ts";
 import { lockUser, type User } from "./find-user.ts";
 
@@ -45,7 +45,6 @@ export function rebuildAccount(context: Context, userId: number): Promise<User> 
     });
     // Refuses a foreign one.
     await host.createAccount(openAccountOf(user, []));
-    await raiseGeneration(op.tx, userId);
     const account = await accountOf(op.tx, user, clock.now());
     if (account.open) await host.openAccount(account);
     else requireClosed(await host.shutAccount(ref));

@@ -9,7 +9,7 @@ import { faultPoint } from "../../shared/work/fault-point.ts";
 import { type Database, isDuplicate, pipelined, preparedOnce, type Transaction } from "../../store/client.ts";
 import { type KeyRow, sshKeys } from "../../store/schema.ts";
 import { type ClosingRequest, disableAccess, restoreAccess, shutOnHost } from "../accounts/access.ts";
-import { accountAt, activeKeysOf, raisedGeneration } from "../accounts/account.ts";
+import { accountAt, activeKeysOf } from "../accounts/account.ts";
 import { type Closing, isShutting, noteClosing, settleClosing, settledClosing } from "../accounts/closings.ts";
 import { isExpired, requireUser, type User } from "../accounts/find-user.ts";
 import { requireWithinUser } from "../accounts/narrowing.ts";
@@ -114,10 +114,10 @@ export async function finishRevocation(op: ClosingOperation, userId: number, not
   return key !== undefined;
 }
 
-/** Also raises the generation of the account, and settles the note. */
+/** Also settles the note. */
 const markRevoked = preparedOnce((tx) =>
   tx
-    .with(raisedGeneration(tx), settledClosing(tx))
+    .with(settledClosing(tx))
     .update(sshKeys)
     .set({ status: "revoked", revokedAt: sql`${sql.placeholder("at")}` })
     .where(eq(sshKeys.id, sql.placeholder("id")))
@@ -157,7 +157,7 @@ async function takeKey(op: ClosingOperation, { user, keys, owed, key, note }: Re
   op.record({ detail: { status: "revoked" } });
   const message = keyRemoved(policy.site, user, key, await jobsGone(op, taken.jobs));
   await pipelined(
-    markRevoked(op.tx).execute({ id: key.id, at: revokedAt.toISOString(), userId: user.id, note }),
+    markRevoked(op.tx).execute({ id: key.id, at: revokedAt.toISOString(), note }),
     queueMail(op, { recipient: user.email, message }),
   );
   const [problem] = taken.owed;
@@ -268,7 +268,6 @@ function requireRoom(keys: readonly KeyRow[], maximum: number): void {
   }
 }
 
-/** With the generation of the account. */
 const addKey = preparedOnce((tx) => {
   const { placeholder } = sql;
   const values = {
@@ -281,7 +280,7 @@ const addKey = preparedOnce((tx) => {
     sourceNetworks: placeholder("sourceNetworks"),
     createdAt: placeholder("createdAt"),
   };
-  return tx.with(raisedGeneration(tx)).insert(sshKeys).values(values).returning().prepare("insert_key");
+  return tx.insert(sshKeys).values(values).returning().prepare("insert_key");
 });
 
 async function insertKey({ tx, context }: Operation, key: typeof sshKeys.$inferInsert): Promise<KeyRow> {

@@ -3,7 +3,6 @@
 import { allowedBy, isWithin, parseNetworks } from "../../shared/net/networks.ts";
 import type { UserRow } from "../../store/schema.ts";
 import { storeUser } from "../accounts/access.ts";
-import { raiseGeneration } from "../accounts/account.ts";
 import { findUser, lockUser, type User } from "../accounts/find-user.ts";
 import {
   changeNetworks,
@@ -64,7 +63,6 @@ async function narrowUser(context: Context, userId: number, changes: UserChanges
     }
     const owed = await narrowAccess(op, { user, key: undefined, networks }, "user.update");
     const updated = await store(op, user, supplied);
-    await raiseGeneration(op.tx, userId);
     if (owed.length > 0) op.refuse(narrowingOwed(user, owed));
     return { updated, adds: !isWithin(allowedBy(networks), before) };
   });

@@ -10,7 +10,7 @@ import { finishClosings } from "../../../src/domain/lifecycle/finish.ts";
 import { reconcileHost } from "../../../src/domain/lifecycle/reconcile.ts";
 import type { Drift, Host } from "../../../src/protocol/host.ts";
 import { HOUR, MINUTE } from "../../../src/shared/time/clock.ts";
-import { accounts, closings, sshKeys } from "../../../src/store/schema.ts";
+import { closings, sshKeys } from "../../../src/store/schema.ts";
 import { ADMIN_PASSWORD, type Client, createTestApp, type TestApp } from "../../support/app.ts";
 import { freshKey } from "../../support/keys.ts";
 
@@ -109,22 +109,6 @@ describe("a disable that the database cannot store", () => {
 });
 
 describe("what the host could not do", () => {
-  test("is retried without another generation of the account, whose wanted state is the same", async () => {
-    const generation = async () =>
-      (await app.db.select().from(accounts).where(eq(accounts.userId, id))).map((account) => account.generation);
-    const [begin = 0] = await generation();
-    app.host.failing.add("emptyFile");
-    expect((await disable()).status).toBe(500);
-    expect(await generation()).toEqual([begin + 1]);
-    app.host.failing.clear();
-    app.clock.advance(HOUR);
-    await finish();
-    expect(await owed()).toEqual([]);
-    expect(await generation()).toEqual([begin + 1]);
-    expect((await enable()).status).toBe(200);
-    expect(await generation()).toEqual([begin + 2]);
-  });
-
   test("is retried at growing intervals, mailed once, and recorded when it is done", async () => {
     app.host.failing.add("emptyFile");
     expect((await disable()).status).toBe(500);

@@ -12,7 +12,7 @@ export function observation({ username, userId, since }: Subject, now: Date): SQ
         select 1 from grants g left join host_group_members m on m.group_id = g.group_id
         where g.user_id = u.id and (g.host_id = 1 or m.host_id = 1)) as local
       from users u where username = ${username}`)},
-    'accounts', ${rows(sql`select user_id, host_id, uid, generation from accounts where user_id in ${ids}`)},
+    'accounts', ${rows(sql`select user_id, host_id, uid from accounts where user_id in ${ids}`)},
     'keys', ${rows(sql`select id, user_id, name, fingerprint, source_networks, status, revoked_at from ssh_keys
       where user_id in ${ids}`)},
     'grants', ${rows(sql`select user_id, host_id, group_id from grants where user_id in ${ids}`)},

@@ -5,7 +5,7 @@ import type { Observed, PairAnswer, Row, Subject } from "./world.ts";
 const HOUR = 3_600_000;
 const TIMESTAMP = /\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00(?::00)?)/g;
 /** Numbers that no two users share. */
-const UNIQUE = new Set(["uid", "generation", "removed", "up_to", "public_key"]);
+const UNIQUE = new Set(["uid", "removed", "up_to", "public_key"]);
 /** As mails say a day. */
 const DAY_IN_WORDS =
   /\d{1,2} (?:January|February|March|April|May|June|July|August|September|October|November|December) \d{4}/g;
