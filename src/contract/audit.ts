@@ -128,7 +128,7 @@ export const audit = {
     query: AuditExportQuery,
     success: FILE_SENT,
     refusals: EXPORT_REFUSALS,
-    reasons: ["service.busy"],
+    reasons: ["service.busy", "audit.unrecorded"],
   },
   "GET /me/audit": {
     operationId: "listOwnAudit",

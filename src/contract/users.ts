@@ -162,7 +162,7 @@ export const users = {
     query: UserExportQuery,
     success: FILE_SENT,
     refusals: EXPORT_REFUSALS,
-    reasons: ["service.busy"],
+    reasons: ["service.busy", "audit.unrecorded"],
   },
   "GET /users/:id": {
     operationId: "getUser",

@@ -53,6 +53,15 @@ describe("reasonsOf()", () => {
     expect(given.get("DELETE /users/:id/keys/:keyId")?.has("key.missing")).toBe(true);
   });
 
+  test("has, for what is only read but recorded, that the record can fail", () => {
+    const given = reasonsGiven(readSource());
+    const recorded = routes.filter(([key]) => methodOf(key) === "GET" && given.get(key)?.has("audit.unrecorded"));
+    const silent = recorded.filter(([, { reasons = [] }]) => !reasons.includes("audit.unrecorded"));
+    expect(recorded.map(([key]) => key)).toContain("GET /audit/export");
+    // Where a browser is sent back to the login page, that says it.
+    expect(silent.map(([key]) => key)).toEqual(["GET /auth/oidc/login", "GET /auth/oidc/callback"]);
+  });
+
   test("is in the OpenAPI document, sorted", () => {
     const reasons = apiDocument.paths["/users/{id}"]?.get?.["x-reasons"] ?? [];
     expect(reasons).toContain("user.missing");
