@@ -29,39 +29,98 @@ export async function appendAudit(tx: Transaction, context: Context, recorded: R
  * recorded before this, and seen, or comes after this commit.
  */
 export async function appendPermitted(tx: Transaction, context: Context, recorded: Recorded): Promise<RecordRef> {
-  const { entry, result, actor = context.actor } = recorded;
-  const { resourceId = "", detail: said = {} } = withSentId(entry, context.sentId);
-  const names = {
-    actor: clip(actor.name, MAX_NAME),
-    action: entry.action,
-    resourceType: resourceTypeOf(entry.action),
-    resourceId: clip(resourceId, MAX_NAME),
-    subjectId: entry.subjectId ?? null,
+  const draft = draftOf(context, recorded);
+  const sealed = seal(context, draft, await lockHead(tx, draft.names));
+  const isStill = await append(tx, context, sealed);
+  // A session that this transaction itself ends, as a logout does, still exists for other connections.
+  if (!isStill) await requirePermission(context.autocommit, context, recorded.entry.action);
+  return { id: sealed.content.id, mac: sealed.mac };
+}
+
+/** The same for several, in their order; many take two round trips to the database, and not two each. Undefined for none. */
+export async function appendAllPermitted(
+  tx: Transaction,
+  context: Context,
+  records: readonly Recorded[],
+): Promise<RecordRef | undefined> {
+  const [first] = records;
+  if (first === undefined || records.length === 1) return first && (await appendPermitted(tx, context, first));
+  const drafts = records.map((recorded) => draftOf(context, recorded));
+  const heads = await lockHeadForAll(
+    tx,
+    drafts.map(({ names }) => names),
+  );
+  const counted = new Map<string, number>();
+  const chain: SealedContent[] = [];
+  for (const [at, draft] of drafts.entries()) {
+    const head = heads[at];
+    if (head === undefined) throw new Error("audit_next() returned too few rows");
+    const counters = countersAfter(counted, draft.names, head.counters);
+    const last = chain.at(-1);
+    const before = last === undefined ? head : { mac: last.mac, floor: last.content.createdAt.getTime() };
+    chain.push(seal(context, draft, { ...before, id: head.id + at, counters }));
+  }
+  const isStill = await appendAll(tx, context, chain);
+  if (!isStill) await requirePermission(context.autocommit, context, first.entry.action);
+  const last = chain.at(-1);
+  return last && { id: last.content.id, mac: last.mac };
+}
+
+/** Raises the counters of a record by the records before it that are being added with it. */
+function countersAfter(counted: Map<string, number>, names: Names, counters: Counters): Counters {
+  const { actor, action, resourceId, subjectId } = names;
+  const raised = (series: readonly unknown[], next: number) => {
+    const key = JSON.stringify(series);
+    const before = counted.get(key) ?? 0;
+    counted.set(key, before + 1);
+    return next + before;
   };
-  const next = await lockHead(tx, names);
+  return {
+    nAction: raised(["a", action], counters.nAction),
+    nActorAction: raised(["aa", actor, action], counters.nActorAction),
+    nResourceAction: raised(["ra", resourceId, action], counters.nResourceAction),
+    nResourceActorAction: raised(["raa", resourceId, actor, action], counters.nResourceActorAction),
+    nSubject: subjectId === null ? 0 : raised(["s", subjectId], counters.nSubject),
+  };
+}
+
+/** What a record says before its place in the log is known. */
+interface Draft {
+  readonly names: Names;
+  readonly content: Pick<AuditContent, "actorType" | "result" | "ip">;
+  readonly detail: NonNullable<AuditEntry["detail"]>;
+}
+
+function draftOf(context: Context, { entry, result, actor = context.actor }: Recorded): Draft {
+  const { resourceId = "", detail = {} } = withSentId(entry, context.sentId);
+  return {
+    names: {
+      actor: clip(actor.name, MAX_NAME),
+      action: entry.action,
+      resourceType: resourceTypeOf(entry.action),
+      resourceId: clip(resourceId, MAX_NAME),
+      subjectId: entry.subjectId ?? null,
+    },
+    content: { actorType: actor.type, result, ip: actor.ip },
+    detail: clipAll({ ...detail, ...ownerOf(actor) }),
+  };
+}
+
+function seal(context: Context, { names, content: own, detail: said }: Draft, next: Next): SealedContent {
   const now = context.clock.now();
   const behind = next.floor - now.getTime();
-  const detail = {
-    ...clipAll({ ...said, ...ownerOf(actor) }),
-    ...(behind > CLOCK_TOLERANCE ? { clock: now.toISOString() } : {}),
-  };
+  const detail = { ...said, ...(behind > CLOCK_TOLERANCE ? { clock: now.toISOString() } : {}) };
   const content: AuditContent = {
     id: next.id,
     createdAt: behind > 0 ? new Date(next.floor) : now,
-    actorType: actor.type,
+    ...own,
     ...names,
     // It goes to terminals, files and receivers as it is.
     detail: printableJson(detail),
-    result,
-    ip: actor.ip,
     ...next.counters,
     sealedCounters: null,
   };
-  const mac = context.seal.record(next.mac, content);
-  const isStill = await append(tx, context, { content, previous: next.mac, mac });
-  // A session that this transaction itself ends, as a logout does, still exists for other connections.
-  if (!isStill) await requirePermission(context.autocommit, context, entry.action);
-  return { id: next.id, mac };
+  return { content, previous: next.mac, mac: context.seal.record(next.mac, content) };
 }
 
 /** A record, and the seal that no other record of that number would have. */
@@ -112,20 +171,42 @@ async function lockHead(tx: Transaction, names: Names): Promise<Next> {
   const { actor, action, resourceType, resourceId, subjectId } = names;
   const [next] = await selectNext(tx).execute({ actor, action, resourceType, resourceId, subjectId });
   if (next === undefined) throw new Error("audit_next() returned no row");
-  const { n, ...head } = next;
+  return nextOf(next);
+}
+
+/** The same for several records; each gets what holds if it comes first. */
+async function lockHeadForAll(tx: Transaction, all: readonly Names[]): Promise<readonly Next[]> {
+  const rows = await selectNextOfAll(tx).execute({ names: JSON.stringify(all) });
+  return rows.map(nextOf);
+}
+
+function nextOf({ n, ...head }: Omit<Next, "counters"> & { readonly n: readonly number[] }): Next {
   const [nAction = 0, nActorAction = 0, nResourceAction = 0, nResourceActorAction = 0, nSubject = 0] = n;
   return { ...head, counters: { nAction, nActorAction, nResourceAction, nResourceActorAction, nSubject } };
 }
 
+const NEXT = {
+  id: sql`id`.mapWith(Number),
+  floor: sql`extract(epoch from created_at) * 1000`.mapWith(Number),
+  mac: sql<Uint8Array>`mac`,
+  n: sql<readonly number[]>`to_json(n)`,
+};
+
+const selectNextOfAll = preparedOnce((tx) =>
+  tx
+    .select(NEXT)
+    .from(
+      sql`json_array_elements(${sql.placeholder("names")}::json) with ordinality as names (one, at), lateral public.audit_next(
+        one ->> 'actor', one ->> 'action', one ->> 'resourceType', one ->> 'resourceId', (one ->> 'subjectId')::bigint)`,
+    )
+    .orderBy(sql`at`)
+    .prepare("audit_next_of_all"),
+);
+
 const selectNext = preparedOnce((tx) => {
   const { placeholder } = sql;
   return tx
-    .select({
-      id: sql`id`.mapWith(Number),
-      floor: sql`extract(epoch from created_at) * 1000`.mapWith(Number),
-      mac: sql<Uint8Array>`mac`,
-      n: sql<readonly number[]>`to_json(n)`,
-    })
+    .select(NEXT)
     .from(
       sql`public.audit_next(${placeholder("actor")}, ${placeholder("action")}, ${placeholder("resourceType")},
         ${placeholder("resourceId")}, ${placeholder("subjectId")})`,
@@ -140,11 +221,26 @@ interface SealedContent {
 }
 
 /** Whether the caller is still permitted. */
-async function append(tx: Transaction, asking: Asking, { content: c, previous, mac }: SealedContent): Promise<boolean> {
-  const counters = `{${c.nAction},${c.nActorAction},${c.nResourceAction},${c.nResourceActorAction},${c.nSubject}}`;
-  const record = { ...c, createdAt: c.createdAt.toISOString(), previous, counters, mac };
-  const [row] = await insertRecord(tx).execute({ ...record, ...permitParameters(asking) });
+async function append(tx: Transaction, asking: Asking, sealed: SealedContent): Promise<boolean> {
+  const { previous, mac } = sealed;
+  const [row] = await insertRecord(tx).execute({ ...rowOf(sealed), previous, mac, ...permitParameters(asking) });
   return row?.permitted === true;
+}
+
+/** The same for records that follow each other. */
+async function appendAll(tx: Transaction, asking: Asking, chain: readonly SealedContent[]): Promise<boolean> {
+  const rows = chain.map((sealed) => ({
+    ...rowOf(sealed),
+    previous: Buffer.from(sealed.previous).toString("hex"),
+    mac: Buffer.from(sealed.mac).toString("hex"),
+  }));
+  const [row] = await insertRecords(tx).execute({ rows: JSON.stringify(rows), ...permitParameters(asking) });
+  return row?.permitted === true;
+}
+
+function rowOf({ content: c }: SealedContent) {
+  const counters = `{${c.nAction},${c.nActorAction},${c.nResourceAction},${c.nResourceActorAction},${c.nSubject}}`;
+  return { ...c, createdAt: c.createdAt.toISOString(), counters };
 }
 
 const insertRecord = preparedOnce((tx) => {
@@ -159,6 +255,19 @@ const insertRecord = preparedOnce((tx) => {
     )
     .prepare("audit_append");
 });
+
+/** The function itself refuses a record that does not follow the one before it. */
+const insertRecords = preparedOnce((tx) =>
+  tx
+    .select({ permitted: isPermitted(), records: sql`count(*)` })
+    .from(
+      sql`json_array_elements(${sql.placeholder("rows")}::json) r, lateral public.audit_append((r ->> 'id')::bigint,
+        decode(r ->> 'previous', 'hex'), (r ->> 'createdAt')::timestamptz, r ->> 'actorType', r ->> 'actor', r ->> 'action',
+        r ->> 'resourceType', r ->> 'resourceId', r ->> 'detail', r ->> 'result', r ->> 'ip', (r ->> 'subjectId')::bigint,
+        (r ->> 'counters')::bigint[], decode(r ->> 'mac', 'hex'))`,
+    )
+    .prepare("audit_append_all"),
+);
 
 function clipAll(detail: NonNullable<AuditEntry["detail"]>): Record<string, string | number | boolean | null> {
   return Object.fromEntries(

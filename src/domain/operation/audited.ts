@@ -9,7 +9,7 @@ import { publicMessage, UamError } from "../../shared/errors.ts";
 import type { AuditAction } from "../../shared/product/audit-actions.ts";
 import { faultPoint } from "../../shared/work/fault-point.ts";
 import { type Transaction, transactionToItsEnd, unreplicatedCommits } from "../../store/client.ts";
-import { appendAudit, appendPermitted, type RecordRef } from "./append.ts";
+import { appendAllPermitted, appendAudit, type RecordRef } from "./append.ts";
 import { isStored, waitAgain } from "./committed.ts";
 import type { ClosingOperation, Context, Grant, Operation } from "./context.ts";
 import type { ActorType, AuditEntry, Recorded, Recording } from "./entry.ts";
@@ -160,10 +160,9 @@ async function perform<P, T>(context: Context, entry: AuditEntry, steps: AnyStep
       faultPoint("operation: begun, nothing done");
       const result = await runSteps(context, tx, journal, known, (op) => steps.run(op, prepared));
       faultPoint("operation: done, not recorded");
-      let record: RecordRef | undefined;
       // Last, because the head's row lock makes every other writer wait until this commits.
       const appender = steps.onlyForward === true ? onward(context) : context;
-      for (const recorded of journal.records) record = await appendPermitted(tx, appender, recorded);
+      const record = await appendAllPermitted(tx, appender, journal.records);
       for (const work of journal.afterwards) await work(record?.id ?? 0);
       faultPoint("operation: recorded, not committed");
       finished = { result, record };

@@ -3,7 +3,9 @@ import { sql } from "drizzle-orm";
 import { verifyAudit } from "../../../src/domain/audit/verify.ts";
 import { appendAudit } from "../../../src/domain/operation/append.ts";
 import { audited } from "../../../src/domain/operation/audited.ts";
+import type { AuditAction } from "../../../src/shared/product/audit-actions.ts";
 import { isPrintable } from "../../../src/shared/text/text.ts";
+import type { AuditRow } from "../../../src/store/schema-audit.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 
 describe("appendAudit()", () => {
@@ -28,6 +30,40 @@ describe("appendAudit()", () => {
     expect(rows.map((row) => row.id)).toEqual(Array.from({ length: 100 }, (_, index) => index + 1));
     expect(rows.filter((row) => row.result === "failed")).toHaveLength(20);
     expect(await verifyAudit(t.services)).toMatchObject({ fault: undefined, verified: 100 });
+  });
+
+  test("appendAllPermitted() gives each record of one change its place in each series", async () => {
+    const record = (action: AuditAction, resourceId: string, subjectId?: number, actor = t.system.actor) =>
+      ({
+        entry: { action, resourceId, ...(subjectId === undefined ? {} : { subjectId }) },
+        result: "success",
+        actor,
+      }) as const;
+    const other = { type: "cli", name: "root", ip: "" } as const;
+    await audited(t.system, entry, async (op) => {
+      op.alsoRecord(record("user.create", "7", 7));
+      op.alsoRecord(record("user.update", "7", 7));
+      op.alsoRecord(record("user.create", "8", 8, other));
+      op.alsoRecord(record("user.create", "7", 7, other));
+      op.alsoRecord(record("admin.create", "7"));
+      op.alsoRecord(record("user.create", "7", 7));
+    });
+    const rows = await t.auditRows();
+    const nth = (at: number, isSame: (one: AuditRow) => boolean) => rows.slice(0, at + 1).filter(isSame).length;
+    for (const [at, row] of rows.entries()) {
+      const { actor, action, resourceId, subjectId } = row;
+      expect(row).toMatchObject({
+        nAction: nth(at, (one) => one.action === action),
+        nActorAction: nth(at, (one) => one.action === action && one.actor === actor),
+        nResourceAction: nth(at, (one) => one.action === action && one.resourceId === resourceId),
+        nResourceActorAction: nth(
+          at,
+          (one) => one.action === action && one.resourceId === resourceId && one.actor === actor,
+        ),
+        nSubject: subjectId === null ? 0 : nth(at, (one) => one.subjectId === subjectId),
+      });
+    }
+    expect(await verifyAudit(t.services)).toMatchObject({ fault: undefined, verified: rows.length });
   });
 
   test("appendAudit() keeps times in order when the clock is set back, and notes what the clock said", async () => {
