@@ -31,4 +31,6 @@ export const LOCKS = {
   applicantMail: 8_246_014,
   /** Changing hosts, their groups, or the accounts of users on them. */
   fleet: 8_246_008,
+  /** Storing a batch of imported users: two that hold the same names in another order would wait for each other. */
+  userImport: 8_246_015,
 } as const;

@@ -38,6 +38,7 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
     needs: ["dist/uam", "wrk", "chromium", "npm"],
   },
   append: { run: async (options) => (await import("./append.ts")).benchAppend(options), needs: [] },
+  import: { run: async () => (await import("./import.ts")).benchImport(), needs: [] },
   events: { run: async (options) => (await import("./events.ts")).benchEvents(options), needs: [] },
   "audit-pages": { run: async (options) => (await import("./audit-pages.ts")).benchAuditPages(options), needs: [] },
   "audit-verify": { run: async (options) => (await import("./audit-verify.ts")).benchAuditVerify(options), needs: [] },

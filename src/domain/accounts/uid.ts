@@ -20,27 +20,37 @@ export async function givenUidsOf(
  * A uid that this service never gave to an account and that no account on the host has. Its use is committed on its own before it is
  * returned: a create that fails or crashes uses its uid up. Throws `internal` when the configured range is used up.
  */
-export async function allocateUid({ autocommit, host, policy }: Context): Promise<number> {
-  for (;;) {
-    const [row] = await autocommit
-      .insert(uidCounter)
-      .values({ one: 1, last: policy.uidRange.first })
-      .onConflictDoUpdate({
-        target: uidCounter.one,
-        set: { last: sql`greatest(${uidCounter.last} + 1, excluded.last)` },
-      })
-      .returning({ uid: uidCounter.last });
-    if (row === undefined) throw new Error("insert returned no row");
-    const { uid } = row;
-    if (uid > policy.uidRange.last) {
-      throw new UamError(
-        "internal",
-        `UAM_UID_RANGE (${policy.uidRange.first}-${policy.uidRange.last}) is used up; extend it`,
-      );
-    }
+export async function allocateUid(context: Context): Promise<number> {
+  const [uid] = await allocateUids(context, 1);
+  if (uid === undefined) throw new Error("no uid was allocated");
+  return uid;
+}
+
+/** As many of them as are asked for, with a few statements for all. */
+export async function allocateUids(context: Context, count: number): Promise<readonly number[]> {
+  const uids: number[] = [];
+  while (uids.length < count) {
+    const taken = await takeUids(context, count - uids.length);
     faultPoint("account: uid taken, not used");
-    if (await host.uidTaken(uid)) continue;
-    await autocommit.insert(givenUids).values({ uid }).onConflictDoNothing();
-    return uid;
+    for (const uid of taken) if (!(await context.host.uidTaken(uid))) uids.push(uid);
   }
+  const rows = uids.map((uid) => ({ uid }));
+  await context.autocommit.insert(givenUids).values(rows).onConflictDoNothing();
+  return uids;
+}
+
+/** The next numbers of the counter. */
+async function takeUids({ autocommit, policy }: Context, count: number): Promise<readonly number[]> {
+  const { first, last } = policy.uidRange;
+  const [row] = await autocommit
+    .insert(uidCounter)
+    .values({ one: 1, last: first + count - 1 })
+    .onConflictDoUpdate({
+      target: uidCounter.one,
+      set: { last: sql`greatest(${uidCounter.last} + ${count}, excluded.last)` },
+    })
+    .returning({ highest: uidCounter.last });
+  if (row === undefined) throw new Error("insert returned no row");
+  if (row.highest > last) throw new UamError("internal", `UAM_UID_RANGE (${first}-${last}) is used up; extend it`);
+  return Array.from({ length: count }, (_, at) => row.highest - count + 1 + at);
 }

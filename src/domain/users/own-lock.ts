@@ -4,7 +4,7 @@ import { UamError } from "../../shared/errors.ts";
 import { type Closed, disableAccess, owedSentence, shutOnHost, unfinished } from "../accounts/access.ts";
 import { closingsOf, noteClosing } from "../accounts/closings.ts";
 import { lockUser, type User } from "../accounts/find-user.ts";
-import { voidCode } from "../auth/codes/otp.ts";
+import { voidCodes } from "../auth/codes/otp.ts";
 import { endSessionsOf } from "../auth/sessions/sessions.ts";
 import { tellAdministrators } from "../mail/administrators.ts";
 import { queueMail } from "../mail/outbox.ts";
@@ -64,6 +64,6 @@ export async function lockAccess(
  * no session comes after these are ended.
  */
 async function endLogins({ autocommit }: Context, user: User): Promise<void> {
-  await voidCode(autocommit, user.username);
+  await voidCodes(autocommit, [user.username]);
   await endSessionsOf(autocommit, "user", user.id);
 }

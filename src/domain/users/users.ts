@@ -12,7 +12,7 @@ import { closingsOf } from "../accounts/closings.ts";
 import { isExpired, lockUser, requireUser, type User } from "../accounts/find-user.ts";
 import { forgetIntent, recordIntent } from "../accounts/intents.ts";
 import { allocateUid } from "../accounts/uid.ts";
-import { voidCode } from "../auth/codes/otp.ts";
+import { voidCodes } from "../auth/codes/otp.ts";
 import { grantDefaultGroup } from "../hosts/first-grant.ts";
 import { accountCreated } from "../mail/messages.ts";
 import { tellEnabled, tellExtended } from "../mail/notices.ts";
@@ -44,7 +44,7 @@ export function createUser(context: Context, input: NewUser): Promise<User> {
     const uid = await allocateUid(context);
     const user = await insertUser(op, { ...parsed, createdAt: now, updatedAt: now }, uid);
     // Codes are kept by name: a code sent to the name's former owner must not work for this user.
-    await voidCode(op.tx, user.username);
+    await voidCodes(op.tx, [user.username]);
     const message = (input.letter ?? accountCreated)(await siteWithKeys(context), user);
     await queueMail(op, { recipient: user.email, message });
     if (user.local) await createOnHost(op, user);
@@ -53,9 +53,12 @@ export function createUser(context: Context, input: NewUser): Promise<User> {
   });
 }
 
-async function createOnHost(op: Grant, user: User): Promise<void> {
+/** Creates the account of a user just stored; throws `conflict` if the host has one of that name. */
+export async function createOnHost(op: Grant, user: User): Promise<void> {
   const { context } = op;
   const account = refOf(user);
+  // A dry run makes nothing that a crash could leave behind.
+  if (context.host.mode === "dry-run") return await context.host.createAccount(openAccountOf(user, []));
   if (await context.host.nameTaken(account.name)) {
     const sentence = `The host already has an account or a home directory named ${account.name}`;
     throw new UamError("conflict", sentence, { reason: "account.taken" });

@@ -1,7 +1,7 @@
 /** A user's sessions with the service: an administrator ends them. Ending logins by SSH is in ssh-sessions.ts. */
 
 import { lockUser, type User } from "../accounts/find-user.ts";
-import { voidCode } from "../auth/codes/otp.ts";
+import { voidCodes } from "../auth/codes/otp.ts";
 import { endSessionsOf } from "../auth/sessions/sessions.ts";
 import { audited } from "../operation/audited.ts";
 import type { Context, Operation } from "../operation/context.ts";
@@ -26,6 +26,6 @@ export function endWebSessions(context: Context, userId: number): Promise<number
  * under way.
  */
 export async function endLoginsOf({ tx }: Operation, { id, username }: User): Promise<number> {
-  await voidCode(tx, username);
+  await voidCodes(tx, [username]);
   return await endSessionsOf(tx, "user", id);
 }

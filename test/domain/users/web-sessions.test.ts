@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
-import { printCode, voidCode } from "../../../src/domain/auth/codes/otp.ts";
+import { printCode, voidCodes } from "../../../src/domain/auth/codes/otp.ts";
 import { MINUTE } from "../../../src/shared/time/clock.ts";
 import { otpCodes } from "../../../src/store/schema-auth.ts";
 import { type Client, createTestApp, loginUser, type TestApp } from "../../support/app.ts";
@@ -113,7 +113,7 @@ describe("a code from before", () => {
       await goOn.promise;
     });
     await stored.promise;
-    const isVoid = voidCode(app.db, username);
+    const isVoid = voidCodes(app.db, [username]);
     await Bun.sleep(50);
     goOn.resolve();
     await Promise.all([sending, isVoid]);

@@ -134,10 +134,10 @@ async function entryAbout(
   return { detail: { username, ...detail, ...(status === "active" ? {} : { status }) }, subjectId: known.id };
 }
 
-/** Voids the pending code, if there is one; waits for a login with it, or for sending it, if that is under way. */
-export async function voidCode(db: Database | Transaction, username: string): Promise<void> {
+/** Voids the pending codes, if there are any; waits for a login with one, or for sending it, if that is under way. */
+export async function voidCodes(db: Database | Transaction, usernames: readonly string[]): Promise<void> {
   // An update would not see the first code of a name before it is committed; an insert waits for it.
-  const none = { username, codeHash: null, expiresAt: new Date(0) };
+  const none = usernames.map((username) => ({ username, codeHash: null, expiresAt: new Date(0) }));
   await db
     .insert(otpCodes)
     .values(none)

@@ -20,6 +20,8 @@ export interface Checked {
   /** Columns that are not read. */
   readonly ignored: readonly string[];
   readonly faults: Faults;
+  /** All of them. */
+  readonly all: readonly Fault[];
 }
 
 /** Lines that cannot be imported. */
@@ -65,7 +67,8 @@ export async function checkImport(context: Context, bytes: Uint8Array): Promise<
     }
   }
   const { good, taken } = await withoutTaken(context, lines);
-  return { users: count, good, ignored: columns.ignored, faults: summary([...faults, ...taken]) };
+  const all = [...faults, ...taken];
+  return { users: count, good, ignored: columns.ignored, faults: summary(all), all };
 }
 
 /** The faults in the order of the file, the first of them by themselves. */
