@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { ApiFailure } from "../../src/console/api.ts";
 import { daysOf, wholeDays } from "../../src/console/pages/admin/days.ts";
 import { endsOf } from "../../src/console/pages/admin/user/ends.ts";
 import { doneOf, failedOf, oneByOne } from "../../src/console/pages/admin/users/one-by-one.ts";
@@ -40,6 +41,24 @@ describe("oneByOne()", () => {
       { onProgress: () => {}, isStopped: () => false },
     );
     expect(most).toBe(1);
+  });
+
+  test("waits where so many were refused that the service looks at no more changes, unless it is stopped", async () => {
+    const about = { status: 429, reason: "rate.refused", requestId: "" };
+    let tries = 0;
+    const busy = async () => {
+      if (++tries === 1) throw new ApiFailure("Too many", { ...about, retryAfter: 1 });
+      return tries;
+    };
+    const watch = { onProgress: () => {}, isStopped: () => false };
+    expect(doneOf(await oneByOne(["alice"], busy, watch))).toEqual([{ item: "alice", value: 2 }]);
+    let isStopped = false;
+    const refused = async () => {
+      isStopped = true;
+      throw new ApiFailure("Too many", { ...about, retryAfter: 3600 });
+    };
+    const outcomes = await oneByOne(["alice", "bob"], refused, { onProgress: () => {}, isStopped: () => isStopped });
+    expect(failedOf(outcomes).map(({ item }) => item)).toEqual(["alice"]);
   });
 
   test("finishes what it began when it is stopped, and begins nothing more", async () => {

@@ -20,9 +20,8 @@ import { BulkDialog } from "./users/bulk-dialog.tsx";
 import { columnsOf, type ListedUser } from "./users/columns.tsx";
 import { CreateDialog } from "./users/create.tsx";
 import { Filters } from "./users/filters.tsx";
-import { addressOfUsers, askOf, FILTERS, isEverybody, readUsersView, type UsersView } from "./users/view.ts";
-
-const PAGE_SIZE = 25;
+import { type Selection, useSelection } from "./users/selection.ts";
+import { addressOfUsers, askOf, FILTERS, isEverybody, PAGE_SIZE, readUsersView, type UsersView } from "./users/view.ts";
 
 export const Users = signedIn("admin", forRole("users", UsersPage));
 
@@ -30,9 +29,11 @@ function UsersPage() {
   const { query } = useLocation();
   const view = readUsersView(query);
   const isAllowed = mayChange(useRole(), "users");
-  const users = useApi("GET /users", { query: askOf(view, PAGE_SIZE) });
+  const users = useApi("GET /users", { query: askOf(view) });
   const [isCreating, setCreating] = useState(false);
   useWanted("create", () => setCreating(isAllowed));
+  // Here, where it outlasts a page that cannot be loaded.
+  const selection = useSelection(view);
   const done = useDone();
   return (
     <Page
@@ -50,7 +51,7 @@ function UsersPage() {
       <OddFilters path={PAGES.users} query={query} filters={FILTERS} />
       <Filters view={view} />
       <Loaded query={users}>
-        {({ items, total }) => <List {...{ view, items, total, isAllowed }} onDone={done.tell} />}
+        {({ items, total }) => <List {...{ view, items, total, selection, isAllowed }} onDone={done.tell} />}
       </Loaded>
       {isCreating ? (
         <CreateDialog
@@ -69,31 +70,19 @@ interface ListProps {
   readonly view: UsersView;
   readonly items: readonly ListedUser[];
   readonly total: number;
+  readonly selection: Selection;
   readonly isAllowed: boolean;
   /** Is told what was done to several, as a sentence. */
   readonly onDone: (sentence: string) => void;
 }
 
-function List({ view, items, total, isAllowed, onDone }: ListProps) {
-  const [chosen, setChosen] = useState<ReadonlySet<number>>(new Set());
+function List({ view, items, total, selection, isAllowed, onDone }: ListProps) {
   const [bulk, setBulk] = useState<{ readonly kind: BulkKind; readonly users: readonly ListedUser[] }>();
-  // Users out of sight are not selected: nobody changes users they do not see.
-  const selected = items.filter(({ id }) => chosen.has(id));
-  const choose = (users: readonly ListedUser[], isOn: boolean) => {
-    const shown = new Set(selected.map(({ id }) => id));
-    for (const { id } of users) isOn ? shown.add(id) : shown.delete(id);
-    setChosen(shown);
-  };
   return (
     <div class="stack">
       <p role="status">{userListTexts.found(total, isEverybody(view))}</p>
-      {isAllowed && items.length > 0 ? (
-        <BulkBar
-          selected={selected.length}
-          shown={items.length}
-          onAll={(isOn) => choose(items, isOn)}
-          onBulk={(kind) => setBulk({ kind, users: selected })}
-        />
+      {isAllowed && items.length + selection.users.length > 0 ? (
+        <BulkBar {...{ selection, items, total }} onBulk={(kind) => setBulk({ kind, users: selection.users })} />
       ) : null}
       {items.length === 0 ? (
         total === 0 ? (
@@ -101,11 +90,7 @@ function List({ view, items, total, isAllowed, onDone }: ListProps) {
         ) : null
       ) : (
         <div class="table users">
-          <Table
-            caption={userListTexts.title}
-            columns={columnsOf(isAllowed ? { isChosen: (id) => chosen.has(id), choose } : undefined)}
-            items={items}
-          />
+          <Table caption={userListTexts.title} columns={columnsOf(isAllowed ? selection : undefined)} items={items} />
         </div>
       )}
       <Pager {...{ page: view.page, pageSize: PAGE_SIZE, total }} href={(page) => addressOfUsers({ ...view, page })} />
@@ -115,7 +100,7 @@ function List({ view, items, total, isAllowed, onDone }: ListProps) {
           onClose={(sentence) => {
             setBulk(undefined);
             if (sentence === undefined) return;
-            setChosen(new Set());
+            selection.clear();
             onDone(sentence);
           }}
         />

@@ -56,6 +56,12 @@ const en = {
   bulk: {
     label: "Change several users",
     all: (shown: number) => `Select all ${number(shown)} on this page`,
+    selected: (users: number, pages: number, isHere: boolean) =>
+      `${number(users)} selected${pages > 1 || !isHere ? ` on ${count(pages, "page", "pages")}` : ""}`,
+    allMatching: (total: number) => `Select all ${number(total)} that match`,
+    selecting: "Selecting …",
+    most: (most: number) => `At most ${number(most)} can be selected at once: use the filters.`,
+    clear: "Select none",
     hint: "Select users to extend or disable several at once.",
     extend: (users: number) => `Extend ${count(users, "user", "users")} …`,
     disable: (users: number) => `Disable ${count(users, "user", "users")} …`,

@@ -1,6 +1,6 @@
 /** The list of users: what it says of each, how it is filtered, and what becomes of texts that do not fit. */
 
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import type { Browser, Page } from "playwright-core";
 import { PAGES } from "../../../../src/shared/product/pages.ts";
@@ -11,6 +11,7 @@ import { freshKey } from "../../../support/keys.ts";
 import { describeInBrowser, expectNoFaults, type WatchedPage } from "../../support/browser.ts";
 import { openBrowser } from "../../support/chromium.ts";
 import { type ConsoleApp, openConsoleApp, openSignedIn } from "../../support/console-app.ts";
+import { expectFocus, keyboard } from "../../support/hands.ts";
 import { arrive, says } from "../../support/journeys.ts";
 
 describeInBrowser("the list of users", () => {
@@ -109,6 +110,98 @@ describeInBrowser("the list of users", () => {
     await says(page, "The address has a filter that there is not.");
     await says(page, "there are 30d, 60d, 90d");
     await says(page, "3 users.");
+  });
+
+  describe("a selection", () => {
+    const bar = () => page.getByRole("group", { name: "Change several users" });
+    const next = () => page.getByRole("link", { name: "Next page" }).click();
+    const select = (name: string) => row(name).getByRole("checkbox").click();
+    const disabled = async () => (await admin.call("GET", "/users?status=disabled")).body.data.total as number;
+    async function createMany(count: number): Promise<void> {
+      for (let index = 1; index <= count; index++) await create(`many-${String(index).padStart(2, "0")}`);
+    }
+
+    test("lives across pages, and is changed as a whole", async () => {
+      await createMany(53);
+      await open(`${PAGES.users}?sort=username&q=many`);
+      for (const name of ["many-01", "many-02"]) await select(name);
+      await bar().getByText("2 selected", { exact: true }).waitFor();
+      await next();
+      await row("many-26").waitFor();
+      await bar().getByText("2 selected on 1 page").waitFor();
+      await select("many-26");
+      await bar().getByText("3 selected on 2 pages").waitFor();
+      await next();
+      await page.getByRole("checkbox", { name: "Select all 3 on this page" }).click();
+      await bar().getByText("6 selected on 3 pages").waitFor();
+      await page.goBack();
+      await row("many-26").waitFor();
+      expect(await row("many-26").getByRole("checkbox").isChecked()).toBe(true);
+      await select("many-26");
+      await bar().getByText("5 selected on 2 pages").waitFor();
+      await page.getByRole("button", { name: "Disable 5 users …" }).click();
+      const dialog = page.getByRole("dialog");
+      await dialog.getByText("What happens to each of the 5").click();
+      expect(await dialog.locator("details strong").allInnerTexts()).toEqual(
+        ["01", "02", "51", "52", "53"].map((number) => `many-${number}`),
+      );
+      await dialog.getByRole("button", { name: "Disable 5 users" }).click();
+      await dialog.getByRole("button", { name: "Close" }).click();
+      await says(page, "5 users were disabled.");
+      expect(await disabled()).toBe(5);
+      expect(await bar().getByText("selected", { exact: false }).count()).toBe(0);
+    });
+
+    test("is all that match, also on pages that were not shown, and begins anew with another filter", async () => {
+      await createMany(53);
+      await create("other");
+      await open(`${PAGES.users}?q=many`);
+      const hands = keyboard(page);
+      await hands.press("button", "Select all 53 that match");
+      await bar().getByText("53 selected on 3 pages").waitFor();
+      await expectFocus(page, "after selecting all that match");
+      expect(await page.getByRole("checkbox", { name: "Select all 25 on this page" }).isChecked()).toBe(true);
+      await select("many-53");
+      await bar().getByText("52 selected on 3 pages").waitFor();
+      await page.getByRole("button", { name: "Extend 52 users …" }).waitFor();
+      await page.getByLabel("Search").fill("other");
+      await says(page, "1 user matches.");
+      expect(await bar().getByText("selected", { exact: false }).count()).toBe(0);
+      await page.goBack();
+    });
+
+    test("of none gives the focus back to its place", async () => {
+      await createMany(26);
+      await open();
+      const hands = keyboard(page);
+      await hands.press("checkbox", "Select many-26");
+      await hands.press("button", "Select none");
+      await bar().getByText("Select users to extend or disable several at once.").waitFor();
+      expect(await bar().evaluate((element) => element === document.activeElement)).toBe(true);
+    });
+
+    test("is not all of more than can be changed at once", async () => {
+      await create("first");
+      await open();
+      await page.route("**/api/v1/users?*", async (route) => {
+        const response = await route.fetch();
+        const body = await response.json();
+        await route.fulfill({ response, json: { ...body, data: { ...body.data, total: 2001 } } });
+      });
+      await page.reload();
+      await bar().getByText("At most 2,000 can be selected at once").waitFor();
+      expect(await page.getByRole("button", { name: /^Select all/ }).count()).toBe(0);
+    });
+
+    test("that cannot be fetched says why, and stays as it was", async () => {
+      await createMany(26);
+      await open();
+      await select("many-26");
+      await page.route("**/api/v1/users?*page_size=500*", (route) => route.fulfill({ status: 503, body: "" }));
+      await page.getByRole("button", { name: "Select all 26 that match" }).click();
+      await page.getByRole("alert").waitFor();
+      await bar().getByText("1 selected", { exact: true }).waitFor();
+    });
   });
 
   test("cuts what does not fit, and shows it whole to a pointer, a keyboard and a finger", async () => {

@@ -1,41 +1,91 @@
-/** Above the list: how many users are chosen, and what can be done with them. */
+/** Above the list: how many users are selected, and what can be done with them. */
 
 import { useEffect, useRef } from "preact/hooks";
 import { userListTexts } from "../../../texts/admin/users.ts";
+import { useAction } from "../../../ui/action.ts";
 import { Button } from "../../../ui/button.tsx";
+import { Failure } from "../../../ui/notice.tsx";
 import type { BulkKind } from "./bulk.ts";
+import type { ListedUser } from "./columns.tsx";
+import { MOST, type Selection } from "./selection.ts";
 
 interface BulkBarProps {
-  readonly selected: number;
-  readonly shown: number;
-  readonly onAll: (isOn: boolean) => void;
+  readonly selection: Selection;
+  /** The users of the page that is shown. */
+  readonly items: readonly ListedUser[];
+  /** How many match, on all pages. */
+  readonly total: number;
   readonly onBulk: (kind: BulkKind) => void;
 }
 
-export function BulkBar({ selected, shown, onAll, onBulk }: BulkBarProps) {
+export function BulkBar({ selection, items, total, onBulk }: BulkBarProps) {
   const { bulk } = userListTexts;
+  const selected = selection.users.length;
+  const here = items.filter(({ id }) => selection.has(id)).length;
+  const place = useRef<HTMLFieldSetElement>(null);
+  // The button that was pressed may be gone.
+  const stay = () => place.current?.focus();
+  const work = useAction(async () => {
+    await selection.chooseAll();
+    stay();
+  });
+  return (
+    <>
+      <fieldset ref={place} tabIndex={-1} class="bulk actions" aria-label={bulk.label}>
+        {items.length === 0 ? null : (
+          <WholePage {...{ here, shown: items.length }} onAll={(isOn) => selection.choose(items, isOn)} />
+        )}
+        <span role="status" class={selected === 0 ? "quiet" : ""}>
+          {selected === 0 ? bulk.hint : bulk.selected(selected, selection.pages, here > 0)}
+        </span>
+        {total > items.length && selected < total ? (
+          total > MOST ? (
+            <span class="quiet">{bulk.most(MOST)}</span>
+          ) : (
+            <Button busy={work.busy && bulk.selecting} onClick={() => void work.run()}>
+              {bulk.allMatching(total)}
+            </Button>
+          )
+        ) : null}
+        {selected === 0 ? null : (
+          <>
+            <Button onClick={() => onBulk("extend")}>{bulk.extend(selected)}</Button>
+            <Button kind="danger" onClick={() => onBulk("disable")}>
+              {bulk.disable(selected)}
+            </Button>
+            <Button
+              onClick={() => {
+                selection.clear();
+                stay();
+              }}
+            >
+              {bulk.clear}
+            </Button>
+          </>
+        )}
+      </fieldset>
+      <Failure failure={work.failure} />
+    </>
+  );
+}
+
+interface WholePageProps {
+  readonly here: number;
+  readonly shown: number;
+  readonly onAll: (isOn: boolean) => void;
+}
+
+function WholePage({ here, shown, onAll }: WholePageProps) {
   const all = useRef<HTMLInputElement>(null);
-  const isAll = selected === shown;
+  const isAll = here === shown;
   useEffect(() => {
     // No attribute says it: some, not all.
-    if (all.current !== null) all.current.indeterminate = selected > 0 && !isAll;
-  }, [selected, isAll]);
+    if (all.current !== null) all.current.indeterminate = here > 0 && !isAll;
+  }, [here, isAll]);
   return (
-    <fieldset class="bulk actions" aria-label={bulk.label}>
-      <label class="check">
-        <input ref={all} type="checkbox" checked={isAll} onInput={(event) => onAll(event.currentTarget.checked)} />
-        {bulk.all(shown)}
-      </label>
-      {selected === 0 ? (
-        <span class="quiet">{bulk.hint}</span>
-      ) : (
-        <>
-          <Button onClick={() => onBulk("extend")}>{bulk.extend(selected)}</Button>
-          <Button kind="danger" onClick={() => onBulk("disable")}>
-            {bulk.disable(selected)}
-          </Button>
-        </>
-      )}
-    </fieldset>
+    <label class="check">
+      <input ref={all} type="checkbox" checked={isAll} onInput={(event) => onAll(event.currentTarget.checked)} />
+      {userListTexts.bulk.all(shown)}
+    </label>
   );
 }

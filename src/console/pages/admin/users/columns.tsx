@@ -12,7 +12,7 @@ import { Address, Cut } from "../cut.tsx";
 export type ListedUser = AnswerOf<"GET /users">["items"][number];
 
 export interface Choice {
-  readonly isChosen: (id: number) => boolean;
+  readonly has: (id: number) => boolean;
   readonly choose: (users: readonly ListedUser[], isOn: boolean) => void;
 }
 
@@ -23,7 +23,7 @@ export function columnsOf(choice: Choice | undefined): readonly Column<ListedUse
   return choice === undefined ? SHOWN : [boxesOf(choice), ...SHOWN];
 }
 
-function boxesOf({ isChosen, choose }: Choice): Column<ListedUser> {
+function boxesOf({ has, choose }: Choice): Column<ListedUser> {
   return {
     name: columns.select,
     isEvident: true,
@@ -31,7 +31,7 @@ function boxesOf({ isChosen, choose }: Choice): Column<ListedUser> {
       <label class="check">
         <input
           type="checkbox"
-          checked={isChosen(user.id)}
+          checked={has(user.id)}
           aria-label={columns.selectOne(user.username)}
           onInput={(event) => choose([user], event.currentTarget.checked)}
         />

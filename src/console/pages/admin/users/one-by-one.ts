@@ -1,5 +1,9 @@
 /** Doing the same for many, one after the other, so that it can be stopped in between and each outcome is known. */
 
+import { ApiFailure } from "../../../api.ts";
+
+const SECOND = 1000;
+
 export interface Outcome<T, R> {
   readonly item: T;
   readonly result:
@@ -23,17 +27,26 @@ export async function oneByOne<T, R>(
   let outcomes: readonly Outcome<T, R>[] = [];
   for (const item of items) {
     if (isStopped()) break;
-    outcomes = [...outcomes, { item, result: await outcomeOf(work, item) }];
+    outcomes = [...outcomes, { item, result: await outcomeOf(work, item, isStopped) }];
     onProgress(outcomes);
   }
   return outcomes;
 }
 
-async function outcomeOf<T, R>(work: (item: T) => Promise<R>, item: T): Promise<Outcome<T, R>["result"]> {
-  try {
-    return { kind: "done", value: await work(item) };
-  } catch (failure) {
-    return { kind: "failed", failure };
+async function outcomeOf<T, R>(
+  work: (item: T) => Promise<R>,
+  item: T,
+  isStopped: () => boolean,
+): Promise<Outcome<T, R>["result"]> {
+  for (;;) {
+    try {
+      return { kind: "done", value: await work(item) };
+    } catch (failure) {
+      const wait = failure instanceof ApiFailure && failure.reason === "rate.refused" ? failure.retryAfter : undefined;
+      // Many were refused, which says nothing of the next: it has its turn when the service looks at changes again.
+      for (let left = wait ?? 0; left > 0 && !isStopped(); left--) await new Promise((go) => setTimeout(go, SECOND));
+      if (wait === undefined || isStopped()) return { kind: "failed", failure };
+    }
   }
 }
 

@@ -28,6 +28,8 @@ const SILENCES = ["30d", "60d", "90d"] as const;
 /** Both filters of what people use, as one choice. */
 export const USES = ["", NEVER, ...SILENCES] as const;
 export const SORTS: readonly Sort[] = ["-created_at", "created_at", "username", "-username", "expire_at", "-expire_at"];
+/** Users on a page. */
+export const PAGE_SIZE = 25;
 /** Longer than any text that the service searches for. */
 export const MAX_SEARCH = 128;
 
@@ -61,7 +63,7 @@ export function addressOfUsers({ sort, page, ...filters }: UsersView): string {
 }
 
 /** The same as the service is asked. */
-export function askOf(view: UsersView, pageSize: number): QueryOf<"GET /users"> {
+export function askOf(view: UsersView, pageSize = PAGE_SIZE): QueryOf<"GET /users"> {
   const { page, q, supervisor, ...rest } = view;
   const asked = {
     q: q.trim(),
