@@ -2,6 +2,7 @@
 
 import { render } from "preact";
 import { App } from "./app.tsx";
+import { showDensity } from "./compact.ts";
 import "./styles/console.css";
 
 const root = document.getElementById("app");
@@ -10,4 +11,5 @@ root.replaceChildren();
 // The router would take this for the address of another host.
 const { pathname, search, hash } = location;
 if (pathname.startsWith("//")) history.replaceState(null, "", pathname.replace(/^\/+/, "/") + search + hash);
+showDensity();
 render(<App />, root);

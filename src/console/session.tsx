@@ -3,6 +3,7 @@
 import { type ComponentChildren, createContext } from "preact";
 import { useCallback, useContext, useEffect, useState } from "preact/hooks";
 import { type AnswerOf, ApiFailure, api, watchSession } from "./api.ts";
+import { COMPACT } from "./compact.ts";
 import { SINGLE_KEYS } from "./single-keys.ts";
 
 export type Principal = AnswerOf<"GET /auth/me">;
@@ -96,7 +97,7 @@ const MARK = "session";
 export const CHOSEN_LOGIN = "login";
 
 /** What is this browser's rather than the session's. */
-const KEPT = [CHOSEN_LOGIN, SINGLE_KEYS];
+const KEPT = [CHOSEN_LOGIN, SINGLE_KEYS, COMPACT];
 
 async function readSession(): Promise<SessionState> {
   return localStorage.getItem(MARK) === null ? { kind: "none", ended: false } : await askSession();

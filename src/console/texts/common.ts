@@ -43,6 +43,7 @@ const en = {
   showPassword: "Show password",
   none: "none",
   dash: "–",
+  compact: "Compact rows",
   previous: "Previous page",
   next: "Next page",
   pages: "Pages of this list",

@@ -18,6 +18,7 @@ import { type AuditFilter, auditHref, filterOf, VALUES } from "./audit/filter.ts
 import { FilterForm } from "./audit/filter-form.tsx";
 import { Records } from "./audit/records.tsx";
 import { forRole } from "./for-role.tsx";
+import { ListHead } from "./list-head.tsx";
 
 const PAGE_SIZE = 25;
 
@@ -60,9 +61,11 @@ function Results({ filter, page }: { readonly filter: AuditFilter; readonly page
   }, [data, isPlaceholderData, address]);
   return (
     <section class="results">
-      <h2 ref={heading} tabIndex={-1}>
-        {data === undefined ? texts.caption : texts.found(data.total)}
-      </h2>
+      <ListHead>
+        <h2 ref={heading} tabIndex={-1}>
+          {data === undefined ? texts.caption : texts.found(data.total)}
+        </h2>
+      </ListHead>
       <Loaded query={answer}>
         {({ total, items }) =>
           items.length === 0 ? (

@@ -14,6 +14,7 @@ import { Loaded, useApi } from "../../use-api.tsx";
 import { useWanted } from "../../use-wanted.ts";
 import { Done, useDone } from "./done.tsx";
 import { forRole, ReadOnly, useRole } from "./for-role.tsx";
+import { ListHead } from "./list-head.tsx";
 import type { BulkKind } from "./users/bulk.ts";
 import { BulkBar } from "./users/bulk-bar.tsx";
 import { BulkDialog } from "./users/bulk-dialog.tsx";
@@ -80,7 +81,9 @@ function List({ view, items, total, selection, isAllowed, onDone }: ListProps) {
   const [bulk, setBulk] = useState<{ readonly kind: BulkKind; readonly users: readonly ListedUser[] }>();
   return (
     <div class="stack">
-      <p role="status">{userListTexts.found(total, isEverybody(view))}</p>
+      <ListHead>
+        <p role="status">{userListTexts.found(total, isEverybody(view))}</p>
+      </ListHead>
       {isAllowed && items.length + selection.users.length > 0 ? (
         <BulkBar {...{ selection, items, total }} onBulk={(kind) => setBulk({ kind, users: selection.users })} />
       ) : null}

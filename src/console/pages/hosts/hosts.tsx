@@ -16,6 +16,7 @@ import { Loaded, useApi } from "../../use-api.tsx";
 import { useWanted } from "../../use-wanted.ts";
 import { Done } from "../admin/done.tsx";
 import { forRole, ReadOnly, useRole } from "../admin/for-role.tsx";
+import { ListHead } from "../admin/list-head.tsx";
 import { useOneTimeSecret } from "../admin/one-time-secret.tsx";
 import { AddHost, type MadeLine } from "./add-host.tsx";
 import { Filters } from "./filters.tsx";
@@ -79,7 +80,9 @@ interface ListProps {
 function List({ view, items, total }: ListProps) {
   return (
     <div class="stack">
-      <p role="status">{texts.found(total, isAll(view))}</p>
+      <ListHead>
+        <p role="status">{texts.found(total, isAll(view))}</p>
+      </ListHead>
       {items.length > 0 ? (
         <div class="table">
           <Table caption={texts.caption} columns={COLUMNS} items={items} />

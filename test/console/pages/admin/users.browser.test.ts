@@ -11,8 +11,8 @@ import { freshKey } from "../../../support/keys.ts";
 import { describeInBrowser, expectNoFaults, type WatchedPage } from "../../support/browser.ts";
 import { openBrowser } from "../../support/chromium.ts";
 import { type ConsoleApp, openConsoleApp, openSignedIn } from "../../support/console-app.ts";
-import { expectFocus, keyboard } from "../../support/hands.ts";
-import { arrive, says } from "../../support/journeys.ts";
+import { expectFocus, keyboard, mouse } from "../../support/hands.ts";
+import { arrive, logOut, says } from "../../support/journeys.ts";
 
 describeInBrowser("the list of users", () => {
   let browser: Browser;
@@ -248,7 +248,7 @@ describeInBrowser("the list of users", () => {
 
   test("has 25 users on a phone in at most 5,000 pixels, with everything that is known of each", async () => {
     const about = { fullName: "Anders Andersson", supervisor: "Bo Lindqvist", lastLoginAt: system.clock.now() };
-    for (let index = 1; index <= 25; index++) await create(`contractor-${index}`);
+    for (let index = 1; index <= 26; index++) await create(`contractor-${index}`);
     await system.db.update(users).set(about);
     const [owner] = await system.db.select().from(users);
     if (owner === undefined) throw new Error("nobody was created");
@@ -265,5 +265,33 @@ describeInBrowser("the list of users", () => {
     await page.setViewportSize({ width: 360, height: 800 });
     expect(await page.getByText("used now").count()).toBe(25);
     expect(await page.evaluate(() => document.documentElement.scrollHeight)).toBeLessThanOrEqual(5000);
+    const selecting = page.getByRole("button", { name: "Select all 26 that match" });
+    expect((await selecting.boundingBox())?.height).toBeGreaterThanOrEqual(44);
+  });
+
+  test("is compact where somebody wants it, which outlasts the session and holds for all lists", async () => {
+    for (let index = 1; index <= 3; index++) await create(`compact-${index}`, { full_name: "Anders Andersson" });
+    await open();
+    const heights = () => page.locator("tbody tr").evaluateAll((rows) => rows.map(({ clientHeight }) => clientHeight));
+    for (const width of [1280, 360]) {
+      await page.setViewportSize({ width, height: 800 });
+      const before = await heights();
+      await keyboard(page).press("checkbox", "Compact rows");
+      const compact = await heights();
+      expect(compact).toHaveLength(3);
+      for (const [index, height] of compact.entries()) expect(height).toBeLessThan((before[index] ?? 0) * 0.9);
+      await page.goto(PAGES.audit);
+      await page.getByRole("checkbox", { name: "Compact rows" }).waitFor();
+      expect(await page.getByRole("checkbox", { name: "Compact rows" }).isChecked()).toBe(true);
+      expect(Math.min(...(await heights()))).toBeLessThan(width === 1280 ? 32 : 80);
+      await page.goto(PAGES.users);
+      await row("compact-1").waitFor();
+      expect(await heights()).toEqual(compact);
+      if (width === 1280) await keyboard(page).press("checkbox", "Compact rows");
+    }
+    await logOut(mouse(page));
+    expect(await page.evaluate(() => document.documentElement.className)).toBe("compact");
+    await page.reload();
+    expect(await page.evaluate(() => document.documentElement.className)).toBe("compact");
   });
 });
