@@ -45,6 +45,7 @@ export const BLOCKS: Readonly<Record<string, readonly Run[]>> = {
     { by: "test/runtime/same-answers.test.ts" },
     { by: "test/runtime/fetch.test.ts" },
   ],
+  "docs/monitoring.md": [{ not: "it reads the journal of an installed service" }],
   "docs/repair.md": [
     ...here(3),
     { by: "test/cli/rebuild.host.test.ts" },
