@@ -5,7 +5,8 @@ import { existsSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { Glob } from "bun";
 import manifest from "../package.json" with { type: "json" };
-import { BLOCKS, documentPaths, documentText, shellBlocks } from "./support/documents.ts";
+import { readConfig } from "../src/config/config.ts";
+import { BLOCKS, commandsUnder, documentPaths, documentText, shellBlocks } from "./support/documents.ts";
 
 const PROJECT = join(import.meta.dir, "..");
 const DOCUMENTS = documentPaths();
@@ -51,6 +52,24 @@ describe("what documents name", () => {
       if (/[A-Z]{4}|…/.test(name)) continue;
       const found = [...new Glob(name.replace(/\/$/, "")).scanSync({ cwd: PROJECT, onlyFiles: false })];
       expect([name, found.length > 0]).toEqual([name, true]);
+    }
+  });
+});
+
+describe("docs/first-day.md", () => {
+  test("its settings are what the service takes, and its installation is the README's", () => {
+    const [, settings = ""] = /^```ini\n(.*?)^```$/ms.exec(documentText("docs/first-day.md")) ?? [];
+    const environment = Object.fromEntries(
+      settings
+        .trim()
+        .split("\n")
+        .map((line) => line.split(/=(.*)/s).slice(0, 2)),
+    );
+    const { baseUrl, trustedProxies } = readConfig(environment, { isRoot: true, currentDirectory: "/" });
+    expect([baseUrl, trustedProxies]).toEqual(["https://uam.example.org", ["unix"]]);
+    const readme = commandsUnder("README.md", "Install on a host");
+    for (const heading of ["1. Install", "3. Start"]) {
+      expect(readme).toEqual(expect.arrayContaining([...commandsUnder("docs/first-day.md", heading)]));
     }
   });
 });

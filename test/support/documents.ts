@@ -34,6 +34,7 @@ export const BLOCKS: Readonly<Record<string, readonly Run[]>> = {
   "docs/cli.md": ["here", { by: "test/cli/terminal/completion.test.ts" }, "here"],
   "docs/emergencies.md": here(6),
   "docs/events.md": ["here"],
+  "docs/first-day.md": [{ by: "test/debian/direct.ts" }, { by: "test/debian/direct.ts" }, ...here(7)],
   "docs/fleet.md": [
     "here",
     { not: "it would make this host an agent's, and needs a service with a certificate" },
