@@ -35,6 +35,27 @@ describe("commands in documents", () => {
   });
 });
 
+describe("contents", () => {
+  /** Lines; more are more than a screen. */
+  const SCREEN = 60;
+  const long = DOCUMENTS.filter(
+    (path) =>
+      /^docs\/[^/]+$/.test(path) &&
+      !documentText(path).startsWith("<!-- Generated") &&
+      documentText(path).split("\n").length > SCREEN,
+  );
+
+  test.each(long)("%s begins with a list of its sections, in their order", (path) => {
+    const [head = "", ...sections] = documentText(path)
+      .replace(/^```.*?^```$/gms, "")
+      .split(/^## /m);
+    const headings = sections.map((section) => section.split("\n")[0] ?? "");
+    const listed = [...head.matchAll(/^- .*(?:\n {2}.*)*/gm)].flatMap(([item]) => item.match(/#[^)\s]+(?=\))/g) ?? []);
+    const anchors = headings.map((heading) => `#${anchorOf(heading)}`);
+    expect([path, listed.filter((anchor) => anchors.includes(anchor))]).toEqual([path, anchors]);
+  });
+});
+
 describe("what documents name", () => {
   test.each(DOCUMENTS)("%s: links lead somewhere", (path) => {
     for (const [, target = ""] of documentText(path).matchAll(/\]\(([^)\s]+)\)/g)) {
@@ -143,12 +164,12 @@ function anchorsOf(path: string): ReadonlySet<string> {
   const headings = documentText(path)
     .replace(/^```.*?^```$/gms, "")
     .matchAll(/^#+ (.*)$/gm);
-  return new Set(
-    [...headings].map(([, heading = ""]) =>
-      heading
-        .toLowerCase()
-        .replace(/[^\p{L}\p{N}\s_-]/gu, "")
-        .replaceAll(" ", "-"),
-    ),
-  );
+  return new Set([...headings].map(([, heading = ""]) => anchorOf(heading)));
+}
+
+function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, "")
+    .replaceAll(" ", "-");
 }
