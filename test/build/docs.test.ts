@@ -4,11 +4,17 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { commandPages } from "../../src/build/command-pages.ts";
-import { generatedDocs } from "../../src/build/docs.ts";
+import { generatedDocs, writtenDocs } from "../../src/build/docs.ts";
 import { PROJECT } from "../../src/build/packages.ts";
 
 describe("generatedDocs()", () => {
   test.each([...generatedDocs()])("%s is up to date; else run: bun run docs", (path, text) => {
+    expect(readFileSync(join(PROJECT, path), "utf8")).toBe(text);
+  });
+});
+
+describe("writtenDocs()", () => {
+  test.each([...writtenDocs()])("%s has no line of prose that is too long; else run: bun run docs", (path, text) => {
     expect(readFileSync(join(PROJECT, path), "utf8")).toBe(text);
   });
 });
