@@ -15,7 +15,7 @@ const ProblemRecord = v.pipe(
     kind: v.pipe(
       v.picklist(CLOSING_KINDS),
       v.description(
-        "The access being taken away: `shut` all access, `remove` the account for good, `revoke` one key, `narrow` logins from some networks, `leave` the account on the service's own host alone",
+        "The access being taken away: `shut` all access, `remove` the account for good, `revoke` one key, `narrow` logins from some networks, `shorten` the time after an earlier end, `leave` the account on the service's own host alone",
       ),
     ),
     since: timestamp,

@@ -39,6 +39,7 @@ import origins from "../../drizzle/0035_origins.sql" with { type: "text" };
 import wordsOnRecord from "../../drizzle/0036_words_on_record.sql" with { type: "text" };
 import seenAt from "../../drizzle/0037_seen_at.sql" with { type: "text" };
 import failedMail from "../../drizzle/0038_failed_mail.sql" with { type: "text" };
+import shortenings from "../../drizzle/0039_shortenings.sql" with { type: "text" };
 
 export interface Migration {
   readonly name: string;
@@ -85,4 +86,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0036_words_on_record", sql: wordsOnRecord },
   { name: "0037_seen_at", sql: seenAt },
   { name: "0038_failed_mail", sql: failedMail },
+  { name: "0039_shortenings", sql: shortenings },
 ];

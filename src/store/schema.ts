@@ -1,7 +1,4 @@
-/**
- * The stored state, as Drizzle tables; logins are in schema-auth.ts, the audit log in schema-audit.ts. Migrations are
- * generated from these three (`bun run migrations`).
- */
+/** The stored state, as Drizzle tables, with schema-auth.ts (logins) and schema-audit.ts: `bun run migrations` generates from them. */
 
 import { sql } from "drizzle-orm";
 import { bigint, check, date, index, integer, pgTable, primaryKey, text, uniqueIndex } from "drizzle-orm/pg-core";
@@ -102,6 +99,8 @@ export const closings = pgTable(
     keyId: bigint({ mode: "number" }).notNull().default(0),
     /** The networks that remain allowed, if the use is narrowed. */
     networks: text().array().notNull().default([]),
+    /** The earlier end of access, if the account is shortened; else null. */
+    expireAt: time(),
     /** The audit action to be recorded when it is done, in the name of the actor; "" where that is already recorded. */
     action: text().notNull(),
     actorType: text({ enum: ACTOR_TYPES }).notNull(),
@@ -118,7 +117,7 @@ export const closings = pgTable(
     problem: text().notNull().default(""),
   },
   (t) => [
-    check("closings_kind", sql`${t.kind} in ('shut', 'remove', 'revoke', 'narrow', 'leave')`),
+    check("closings_kind", sql`${t.kind} in ('shut', 'remove', 'revoke', 'narrow', 'shorten', 'leave')`),
     uniqueIndex("closings_about").on(t.userId, t.kind, t.keyId),
     index("closings_due_at").on(t.dueAt),
   ],

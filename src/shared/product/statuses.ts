@@ -6,10 +6,10 @@ export const APPROVAL_STATUSES = ["pending", "approved", "rejected"] as const;
 /** The subject of an application: an account, or more time for one. */
 export const APPROVAL_KINDS = ["access", "extension"] as const;
 /**
- * The kinds of closings: access for now, the account for good, one key, some of the networks of keys, the account on the service's own
- * host alone.
+ * The kinds of closings: access for now, the account for good, one key, some of the networks of keys, the time after an earlier end, the
+ * account on the service's own host alone.
  */
-export const CLOSING_KINDS = ["shut", "remove", "revoke", "narrow", "leave"] as const;
+export const CLOSING_KINDS = ["shut", "remove", "revoke", "narrow", "shorten", "leave"] as const;
 
 /** The roles of administrators; shared/product/roles.ts has their rights. */
 export const ADMIN_ROLES = ["owner", "operator", "reviewer", "auditor"] as const;

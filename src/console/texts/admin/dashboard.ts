@@ -73,6 +73,7 @@ const en = {
       remove: "the account, for good",
       revoke: "one key",
       narrow: "logins from some networks",
+      shorten: "the time after an earlier end",
       leave: "the account on this host alone",
     },
     what: (kind: string) => `To be taken away: ${kind}`,
