@@ -13,6 +13,7 @@ export interface Todo {
   readonly shut: boolean;
   /** Fingerprints of keys that are gone, and whose sessions have to end. */
   readonly take: readonly string[];
+  /** Keys are good from fewer networks, or for a shorter time. */
   readonly narrow: boolean;
   readonly open: boolean;
 }
@@ -140,7 +141,9 @@ function mergeAccount(old: AccountRecord | undefined, told: AccountState, answer
   const isSame = old !== undefined && made && !isPending(old) && old.problem === undefined && sameAccount(old, wanted);
   // A full answer says again what is known; one that names the account alone asks for it.
   if (isSame && answer.full) return old;
-  const narrow = old !== undefined && (old.todo.narrow || narrowed === true);
+  // An earlier end is taken from the keys in the same way: no step that gives access may be what brings it.
+  const isShorter = old?.open === true && wanted.expire_at < old.expire_at;
+  const narrow = old !== undefined && (old.todo.narrow || narrowed === true || isShorter);
   return { ...wanted, made, todo: { ...NOTHING, take: gone, narrow, open: true }, problem: old?.problem };
 }
 

@@ -106,6 +106,12 @@ describe("mergeAnswer() of a full answer that names an account again", () => {
   test("follows another expiry, and that it is shut", () => {
     const expire_at = "2031-03-05T12:00:00.000Z";
     expect(after({ expire_at })).toMatchObject({ expire_at, todo: { ...NOTHING, open: true } });
+    // What is earlier is taken away before anything is given, on this host and on those with other accounts to open.
+    const earlier = "2031-03-04T11:59:59.999Z";
+    expect(after({ expire_at: earlier })).toMatchObject({
+      expire_at: earlier,
+      todo: { ...NOTHING, narrow: true, open: true },
+    });
     expect(after({ open: false })).toMatchObject({ open: false, todo: { ...NOTHING, shut: true } });
   });
 });
