@@ -18,7 +18,7 @@ import { applyInOrder, completeTable } from "./executor.ts";
 import { foreignKeys } from "./foreign-keys.ts";
 import { foreign, type HostContext, hasMark, otherFiles, presenceOf, requireWhole, textOf } from "./host-context.ts";
 import { loginFaults } from "./login-faults.ts";
-import { narrowKeys } from "./narrowing.ts";
+import { narrowKeys, shortenAccount } from "./narrowing.ts";
 import {
   type Change,
   EXAMPLE,
@@ -69,6 +69,7 @@ export function createManagedHost(context: HostContext): Host {
     shutAccount: (account) => shutAccount(context, account),
     takeKey: (account, fingerprint) => takeKey(context, account, fingerprint),
     narrowKeys: (account) => narrowKeys(context, account),
+    shortenAccount: (account) => shortenAccount(context, account),
     removeAccount: (account) => removeAccount(context, account),
     reconcile: (accounts, checkOnly) => reconcileAccounts(context, accounts, checkOnly),
     orphanUids: async () => (isDry ? [] : await orphanUids()),

@@ -1,14 +1,17 @@
-/** Taking access away from outside the networks from where keys may be used; like closing.ts, nothing here stops at a failure. */
+/**
+ * Taking a part of the access away: that from outside the networks from where keys may be used, and that after an earlier end. Like
+ * closing.ts, nothing here stops at a failure.
+ */
 
 import type { Account } from "../protocol/host.ts";
 import { publicMessage } from "../shared/errors.ts";
 import type { PasswdEntry } from "./account.ts";
 import { endEverything, makeReachable, sentencesOf, tryAll, unique } from "./closing.ts";
-import { attempt, type Failure } from "./executor.ts";
+import { attempt, completeTable, type Failure } from "./executor.ts";
 import { type HostContext, otherFiles, requireOurs, strangeHome, textOf } from "./host-context.ts";
 import { readAuthorizedKeys } from "./key-file/authorized-keys.ts";
 import { type KeyFile, keyFileOf } from "./key-file/key-path.ts";
-import { planKeys, planRetireKeys } from "./plan/plan.ts";
+import { planKeys, planRetireKeys, planShadow, wantedShadow } from "./plan/plan.ts";
 
 /** Whether any of the account's keys may not be used from everywhere. */
 export function hasNetworks({ keys }: Account): boolean {
@@ -26,6 +29,27 @@ export async function narrowKeys(context: HostContext, account: Account): Promis
   return unique([...(await rewrite(context, account, owner)), ...sessions]);
 }
 
+/** See `Host.shortenAccount`. Throws only `conflict`, before anything is touched. */
+export async function shortenAccount(context: HostContext, account: Account): Promise<readonly string[]> {
+  const owner = requireOurs(context, account);
+  const strange = strangeHome(owner);
+  const first = strange === undefined ? await rewrite(context, account, owner, "end") : [strange];
+  return unique([...first, ...(await shortenDate(context, account))]);
+}
+
+/** An account with an earlier date, such as that of one that is shut, keeps it. */
+async function shortenDate(context: HostContext, account: Account): Promise<readonly string[]> {
+  const { view } = context.executor;
+  const { expires } = wantedShadow(account);
+  let failures: readonly Failure[] = [];
+  const failed = await attempt(async () => {
+    const table = await completeTable(view, view.accounts([account]), [account.name]);
+    const now = table.shadow?.get(account.name)?.expires;
+    if (now === undefined || now > expires) failures = await tryAll(context, planShadow(account));
+  }, context.log);
+  return failed === undefined ? sentencesOf(failures) : [failed];
+}
+
 /**
  * Ends the sessions from outside the keys' networks, unless a revocation ends none; if that cannot be done, everything of the
  * account. Returns what failed.
@@ -41,8 +65,16 @@ export async function endFromOutside(context: HostContext, account: Account): Pr
   return isDone ? [] : (await endEverything(context, account)).failures;
 }
 
-/** Sentences about files that may let keys in from more places than they should. */
-async function rewrite(context: HostContext, account: Account, owner: PasswdEntry): Promise<readonly string[]> {
+/** What is taken away: access from outside networks, or after an end. */
+type Part = "networks" | "end";
+
+/** Sentences about files that may let keys in from more places, or for longer, than they should. */
+async function rewrite(
+  context: HostContext,
+  account: Account,
+  owner: PasswdEntry,
+  part: Part = "networks",
+): Promise<readonly string[]> {
   const { settings, executor, log } = context;
   await makeReachable(context, owner);
   const ours = keyFileOf(settings.authorizedKeysFile, owner);
@@ -59,20 +91,26 @@ async function rewrite(context: HostContext, account: Account, owner: PasswdEntr
     const ground = { mounts: executor.view.mounts() };
     const difference = await executor.view.keyFileDifference(ours, text, ground);
     if (difference !== undefined) left.push(`${ours.path} of ${owner.name} was changed again: ${difference}`);
-    for (const file of others) left.push(...(await copiesIn(context, file, account)));
+    for (const file of others) left.push(...(await copiesIn(context, file, { account, part })));
   }, log);
   if (failed !== undefined) left.push(failed);
   // The reason why a file could not be written says more than what it has.
   return left.length === 0 ? [] : unique([...sentencesOf(failures), ...left]);
 }
 
-/** A sentence if the file, which sshd also reads, has a key that may not be used from everywhere, or may have one. */
-async function copiesIn({ executor }: HostContext, file: KeyFile, account: Account): Promise<readonly string[]> {
+/** A sentence if the file, which sshd also reads, has a key to which more than it says is refused, or may have one. */
+async function copiesIn(
+  { executor }: HostContext,
+  file: KeyFile,
+  { account, part }: { readonly account: Account; readonly part: Part },
+): Promise<readonly string[]> {
   const { view } = executor;
   const { text, problem } = await view.keyFileText(file, { mounts: view.mounts() });
   if (problem !== undefined) return [`sshd reads keys of ${account.name} from ${file.path}, which ${problem}`];
-  const narrow = new Set(account.keys.filter(({ networks }) => networks !== undefined).map(({ base64 }) => base64));
-  if (!readAuthorizedKeys(text).some(({ base64 }) => narrow.has(base64))) return [];
-  const sentence = `sshd also reads a key of ${account.name} from ${file.path}, where it may be used from anywhere`;
+  const bound = account.keys.filter(({ networks }) => part === "end" || networks !== undefined);
+  const known = new Set(bound.map(({ base64 }) => base64));
+  if (!readAuthorizedKeys(text).some(({ base64 }) => known.has(base64))) return [];
+  const more = part === "end" ? "for longer" : "from anywhere";
+  const sentence = `sshd also reads a key of ${account.name} from ${file.path}, where it may be used ${more}`;
   return [`${sentence}: remove it there`];
 }

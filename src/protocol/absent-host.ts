@@ -29,6 +29,7 @@ export const ABSENT_HOST: Host = {
   shutAccount: async () => NOTHING_LEFT,
   takeKey: async () => ({ rewritten: true, owed: [] }),
   narrowKeys: async () => [],
+  shortenAccount: async () => [],
   removeAccount: async () => NOTHING_LEFT,
   reconcile: async () => [],
   orphanUids: async () => [],

@@ -175,10 +175,7 @@ export interface LoginLog {
   readonly next: string;
 }
 
-/**
- * The part that a present account needs before it can be given access: the rest of its creation, after a crash, or our
- * group.
- */
+/** The part that a present account needs before it can be given access: the rest of its creation, after a crash, or our group. */
 export type Lacking = "rest" | "group";
 
 /**
@@ -242,6 +239,8 @@ export interface Host {
    * sentence for each remaining step.
    */
   narrowKeys(account: Account): Promise<readonly string[]>;
+  /** Takes access away after an earlier end: from the files as `narrowKeys` does, and by the expiry date. Ends nothing that runs. */
+  shortenAccount(account: Account): Promise<readonly string[]>;
   /**
    * Takes access away for good: shut, processes, scheduled jobs, mail spool, home directory, the account's entry. With
    * nothing owed, all of it is gone; a missing account owes at most the rest of its home.

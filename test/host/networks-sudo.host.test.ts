@@ -63,6 +63,12 @@ describeOnHost("networks in sudo mode", () => {
     expect([sleeps("711"), sleeps("712")]).toEqual([false, true]);
     await host.writeKeys(account(["127.0.0.0/8"]));
     expect(logins()).toEqual([true, true]);
+    const soon = { ...account(["127.0.0.0/8"]), expireAt: new Date(Date.now() + 3_600_000) };
+    expect(await host.shortenAccount(soon)).toEqual([]);
+    expect(logins()).toEqual([true, true]);
+    expect(await host.shortenAccount({ ...soon, expireAt: new Date(Date.now() - 60_000) })).toEqual([]);
+    expect([...logins(), sleeps("712")]).toEqual([false, false, true]);
+    await host.writeKeys(account(["127.0.0.0/8"]));
     expect(await host.narrowKeys(account([]))).toEqual([]);
     expect(logins()).toEqual([false, false]);
     expect(sleeps("712")).toBe(false);

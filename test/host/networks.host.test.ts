@@ -16,6 +16,7 @@ import {
   recorded,
   run,
   running,
+  shadow,
   sshd,
   startAs,
   stored,
@@ -183,6 +184,46 @@ describeOnHost("networks in direct mode", () => {
     writeFileSync(outside, `${sshKeyTypeAndData(1)} another\n`);
     expect(await host.narrowKeys(account(["127.0.0.1/32"]))).toEqual([]);
     await expect(host.narrowKeys({ ...account(["127.0.0.1/32"]), uid: UID + 1 })).rejects.toThrow(/uid|account/);
+  });
+
+  describe("shortenAccount()", () => {
+    const until = (expireAt: Date): Account => ({ ...account(undefined, ["127.0.0.0/8"]), expireAt });
+    const HOUR = 3_600_000;
+
+    test("makes sshd refuse the keys from the new end on, dates the account, and ends no session", async () => {
+      const after = new Date(Date.now() + HOUR);
+      await open(0, "671", OUTSIDE);
+      expect(await host.shortenAccount(until(after))).toEqual([]);
+      // sshd lets a key in until the second that its line names is over.
+      const last = new Date(after.getTime() - 1000);
+      const time = `${last.toISOString().slice(0, 19).replace(/[-:T]/g, "")}Z`;
+      const ends = [...readFileSync(keysPath(), "utf8").matchAll(/expiry-time="([^"]*)"/g)].map(([, end]) => end);
+      expect(ends).toEqual([time, time]);
+      expect(shadow()).toMatchObject({ expires: Math.floor(after.getTime() / 86_400_000) + 1 });
+      expect([sleeps("671"), sshd.login(NAME, path(0), OUTSIDE)]).toEqual([true, true]);
+      expect(await host.shortenAccount(until(new Date(Date.now() - 60_000)))).toEqual([]);
+      expect([sleeps("671"), sshd.login(NAME, path(0)), sshd.login(NAME, path(1))]).toEqual([true, false, false]);
+    });
+
+    test("does not open an account that is shut", async () => {
+      await host.shutAccount(stored());
+      await host.shortenAccount(until(new Date(Date.now() + HOUR)));
+      expect(shadow()).toMatchObject({ expires: 1 });
+      expect(sshd.login(NAME, path(0))).toBe(false);
+    });
+
+    test("says what keeps a key open for longer, and throws only for accounts that are not ours", async () => {
+      const outside = join(base, "everybody");
+      const config = join(base, "sshd_config_three");
+      writeFileSync(config, `AuthorizedKeysFile .ssh/authorized_keys ${outside}\n${readFileSync(sshd.config, "utf8")}`);
+      writeFileSync(outside, `${sshKeyTypeAndData(0)} copy\n`);
+      host = await directHost({ tools: { sshdConfig: config } });
+      const shorter = until(new Date(Date.now() + HOUR));
+      expect(await host.shortenAccount(shorter)).toEqual([
+        `sshd also reads a key of ${NAME} from ${outside}, where it may be used for longer: remove it there`,
+      ]);
+      await expect(host.shortenAccount({ ...shorter, uid: UID + 1 })).rejects.toThrow(/uid|account/);
+    });
   });
 
   test("damaged networks never reach the file", async () => {

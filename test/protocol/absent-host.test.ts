@@ -17,6 +17,7 @@ describe("ABSENT_HOST", () => {
     expect(await host.removeAccount(account)).toEqual({ refused: true, owed: [] });
     expect(await host.takeKey(account, "SHA256:x")).toEqual({ rewritten: true, owed: [] });
     expect(await host.narrowKeys(account)).toEqual([]);
+    expect(await host.shortenAccount(account)).toEqual([]);
     expect(await host.reconcile([account], false)).toEqual([]);
     expect([await host.nameTaken("root"), await host.uidTaken(0)]).toEqual([false, false]);
     expect([await host.findAccount("root"), await host.highestUid(0, 60_000)]).toEqual([undefined, undefined]);

@@ -36,6 +36,7 @@ export type FakeAction =
   | "shutAccount"
   | "takeKey"
   | "narrowKeys"
+  | "shortenAccount"
   | "removeAccount"
   | "sessions"
   | "endSession"
@@ -201,6 +202,14 @@ export function createFakeHost(pause = 3): FakeHost {
         session.account === account.name && !isInside(session, account.keys);
       if (!failing.has("endSession")) sessions.splice(0, sessions.length, ...sessions.filter((it) => !isOutside(it)));
       return sessions.some(isOutside) ? [refusal("endSession", account)] : [];
+    },
+    shortenAccount: async (account) => {
+      await act("shortenAccount", account);
+      const found = require(account);
+      if (failing.has("shortenAccount")) return [refusal("shortenAccount", account)];
+      found.expireAt = account.expireAt;
+      Object.assign(found, fileOf(account));
+      return [];
     },
     removeAccount: async (ref) => {
       await act("removeAccount", ref);

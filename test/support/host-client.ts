@@ -19,6 +19,7 @@ export interface RemoteHost
     | "shutAccount"
     | "takeKey"
     | "narrowKeys"
+    | "shortenAccount"
     | "removeAccount"
     | "reconcile"
     | "endSession"
@@ -100,6 +101,7 @@ function startHost(privileges: readonly string[], overrides: Partial<HostSetting
     shutAccount: (account) => call("shutAccount", account) as ReturnType<Host["shutAccount"]>,
     takeKey: (account, fingerprint) => call("takeKey", account, fingerprint) as ReturnType<Host["takeKey"]>,
     narrowKeys: (account) => call("narrowKeys", account) as ReturnType<Host["narrowKeys"]>,
+    shortenAccount: (account) => call("shortenAccount", account) as ReturnType<Host["shortenAccount"]>,
     removeAccount: (account) => call("removeAccount", account) as ReturnType<Host["removeAccount"]>,
     reconcile: (accounts, checkOnly) => call("reconcile", accounts, checkOnly) as ReturnType<Host["reconcile"]>,
     sessions: (account) => call("sessions", account) as ReturnType<RemoteHost["sessions"]>,

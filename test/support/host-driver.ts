@@ -42,6 +42,8 @@ async function call(method: string, args: readonly unknown[]): Promise<unknown> 
       return await made.takeKey(account(args[0]), String(args[1]));
     case "narrowKeys":
       return await made.narrowKeys(account(args[0]));
+    case "shortenAccount":
+      return await made.shortenAccount(account(args[0]));
     case "removeAccount":
       return await made.removeAccount(account(args[0]));
     case "reconcile":
