@@ -122,7 +122,14 @@ export const NEW_ACCOUNT: readonly Reason[] = [...ACCOUNT, "account.taken"];
 
 /** A user's end cannot be moved. */
 export const EXTENDED: readonly Reason[] = [
-  ...(["user.missing", "user.deleting", "user.disabling", "user.recycled", "user.too_late"] as const),
+  ...([
+    "user.missing",
+    "user.deleting",
+    "user.disabling",
+    "user.shortening",
+    "user.recycled",
+    "user.too_late",
+  ] as const),
 ];
 
 export const anyone = { permission: "public" } as const;

@@ -4,6 +4,7 @@ import * as v from "valibot";
 import { LOGIN_OBSTACLE_NAMES } from "../shared/product/login-obstacles.ts";
 import { USER_STATUSES } from "../shared/product/statuses.ts";
 import { MAX_DAYS } from "../shared/time/duration.ts";
+import { isTimestamp } from "../shared/time/timestamp.ts";
 import {
   described,
   expiry,
@@ -16,11 +17,12 @@ import {
   pageOf,
   person,
   statusOf,
+  text,
   timestamp,
   ttlDays,
   wholeNumber,
 } from "./fields.ts";
-import { statusOnHosts } from "./hosts-confirmation.ts";
+import { hosts, statusOnHosts } from "./hosts-confirmation.ts";
 import { PreviewQuery, previewed, UserPreview } from "./preview.ts";
 import {
   ACCOUNT,
@@ -72,10 +74,31 @@ export const UserChanges = v.pipe(
 export const Extension = v.pipe(
   v.object({
     days: v.optional(
-      wholeNumber(0, MAX_DAYS, "Counted from the later of now and the expiry; 0, or none, means the default"),
+      wholeNumber(
+        0,
+        MAX_DAYS,
+        "Counted from the later of now and the expiry; 0, or neither this nor `until`, means the default",
+      ),
+    ),
+    until: v.optional(
+      v.pipe(
+        text(
+          "2027-01-31T17:00:00Z",
+          "Instead of `days`: when access ends from now on, RFC 3339; may be earlier than the present end",
+          {
+            format: "date-time",
+            maxLength: 64,
+          },
+        ),
+        v.check(isTimestamp, "is not an RFC 3339 timestamp such as 2026-11-20T08:00:00Z"),
+      ),
     ),
     reason: givenReason,
   }),
+  v.forward(
+    v.check(({ days, until }) => days === undefined || until === undefined, "cannot be given together with days"),
+    ["until"],
+  ),
   v.title("Extension"),
 );
 
@@ -240,21 +263,21 @@ export const users = {
     operationId: "extendUser",
     summary: "Move a user's expiry",
     description:
-      "An expired user returns while the recycle period lasts. A request without a body asks for the default.",
+      "An expired user returns while the recycle period lasts. A request without a body asks for the default. With an `until` that is earlier than the present end, access ends sooner: it is refused from then on by sshd itself when this returns; what runs goes on until then. Where the user has an account on hosts with agents, that answer waits a few seconds for them, and `hosts` says what they have confirmed.",
     who: operators,
     records: "user.extend",
     params: IdParams,
     query: PreviewQuery,
     body: Extension,
     bodyAs: "optional",
-    answer: previewed(UserPreview, v.object({ expire_at: expiry })),
+    answer: previewed(UserPreview, v.object({ expire_at: expiry, hosts })),
     refusals: {
-      400: true,
+      400: "The body is invalid, or names a moment that is not in the future or too far in it. Final",
       404: true,
-      500: "The user could not be extended. Final once the recycle period is over; otherwise trying again may help",
+      500: "The user could not be extended. Final once the recycle period is over; otherwise trying again may help. An earlier end is stored even so, and the service keeps trying to do the rest",
     },
     otherwise: 500,
-    reasons: [...ACCOUNT, ...EXTENDED],
+    reasons: [...ACCOUNT, ...EXTENDED, "access.owed", "state.conflict"],
   },
   "DELETE /users/:id": {
     operationId: "deleteUser",

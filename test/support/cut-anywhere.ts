@@ -8,9 +8,11 @@ import { removeUnfinishedAccounts } from "../../src/domain/accounts/intents.ts";
 import { revokeKey, uploadKey } from "../../src/domain/keys/keys.ts";
 import { finishClosings } from "../../src/domain/lifecycle/finish.ts";
 import type { Context } from "../../src/domain/operation/context.ts";
+import { extendUser, moveEnd } from "../../src/domain/users/extend.ts";
 import { lockOwnAccount } from "../../src/domain/users/own-lock.ts";
-import { createUser, deleteUser, disableUser, enableUser, extendUser } from "../../src/domain/users/users.ts";
+import { createUser, deleteUser, disableUser, enableUser } from "../../src/domain/users/users.ts";
 import { errorResponse } from "../../src/server/api/http/errors.ts";
+import { DAY, shift } from "../../src/shared/time/clock.ts";
 import { type DatabaseHandle, openDatabase } from "../../src/store/client.ts";
 import { sshKeys, users } from "../../src/store/schema.ts";
 import type { TestApp } from "./app.ts";
@@ -39,7 +41,7 @@ interface State {
   readonly status: string | undefined;
   readonly expireAt: number;
   readonly keys: readonly string[];
-  readonly account: { readonly open: boolean; readonly file: readonly string[] } | undefined;
+  readonly account: { readonly open: boolean; readonly expireAt: number; readonly file: readonly string[] } | undefined;
   /** The same of a user who was created on the way. */
   readonly created: { readonly isStored: boolean; readonly hasAccount: boolean };
 }
@@ -61,6 +63,12 @@ const OPERATIONS: Readonly<Record<string, Subjected>> = {
     ...{ action: "user.extend", goesOn: false },
     run: (context, { id }) => extendUser(context, id, 500),
     isDone: ({ expireAt }) => expireAt > 400,
+  },
+  shorten: {
+    ...{ action: "user.shorten", goesOn: true },
+    run: (context, { id }) => moveEnd(context, id, { until: shift(context.clock.now(), DAY) }),
+    isDone: ({ expireAt }) => expireAt < 2,
+    isAway: ({ account }) => account !== undefined && account.expireAt < 2,
   },
   enable: {
     ...{ action: "user.enable", goesOn: false },
@@ -218,11 +226,15 @@ async function stateOf({ db, host, clock }: TestApp, { id, username }: Subject):
     .from(users)
     .where(eq(users.username, `${username}-${NEWCOMER}`));
   const account = host.accounts.get(`ext_${username}`);
+  const daysTo = (end: Date) => (end.getTime() - clock.now().getTime()) / DAY;
   return {
     status: user?.status,
-    expireAt: user === undefined ? 0 : (user.expireAt.getTime() - clock.now().getTime()) / 86_400_000,
+    expireAt: user === undefined ? 0 : daysTo(user.expireAt),
     keys: keys.filter(({ status }) => status === "active").map(({ fingerprint }) => fingerprint),
-    account: account === undefined ? undefined : { open: account.open, file: account.file },
+    account:
+      account === undefined
+        ? undefined
+        : { open: account.open, expireAt: daysTo(account.expireAt), file: account.file },
     created: { isStored: created !== undefined, hasAccount: host.accounts.has(`ext_${username}-${NEWCOMER}`) },
   };
 }

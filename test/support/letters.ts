@@ -84,6 +84,10 @@ export const LETTERS: readonly LetterCase[] = [
     make: (site, value) => account.accountExtended(site, disabled(value)),
   },
   {
+    ...{ name: "accountShortened", to: "user", pages: [], without: [] },
+    make: (site, value) => account.accountShortened(site, user(value), new Date("2027-03-01T08:00:00Z")),
+  },
+  {
     ...{ name: "accountEnabled", to: "user", pages: ["/me/keys"], without: [""] },
     make: (site, value) => account.accountEnabled(site, user(value)),
   },
@@ -169,6 +173,10 @@ export const LETTERS: readonly LetterCase[] = [
   {
     ...{ name: "narrowingOwed", to: "administrators", pages: ["/admin/users/7"], without: [] },
     make: (site, value) => host.narrowingOwed(site, { id: 7, username: value, owed: [value, value] }),
+  },
+  {
+    ...{ name: "shorteningOwed", to: "administrators", pages: ["/admin/users/7"], without: [] },
+    make: (site, value) => host.shorteningOwed(site, { id: 7, username: value, owed: [value, value] }),
   },
   {
     ...{ name: "hostsSilent", to: "administrators", pages: [], without: [] },

@@ -66,7 +66,7 @@ export class History {
   /** The actions that it learns from; other records change nothing. */
   static readonly ACTIONS: readonly string[] = [
     ...["user.create", "user.enable", "user.extend", "user.disable", "user.lock", "user.delete", "user.grant"],
-    ...["lifecycle.recycle", "reconcile.repair", "key.create", "key.revoke"],
+    ...["user.shorten", "lifecycle.recycle", "reconcile.repair", "key.create", "key.revoke"],
     ...["host.enrol", "host.update", "host.lock", "host.unlock", "host.retire", "host.forget"],
     ...["host_group.create", "host_group.update", "host_group.delete"],
   ];
@@ -116,6 +116,8 @@ export class History {
     const user = this.#users.get(subjectId);
     if (user === undefined) return;
     if (isDisabling(action, detail)) user.isDisabled = true;
+    // One that the host did not finish is stored, and says so.
+    if (action === "user.shorten" && typeof detail.expire_at === "string") user.until = Date.parse(detail.expire_at);
     if (result !== "success") return;
     if (action === "user.enable") user.isDisabled = false;
     if (action === "user.extend") user.until = Date.parse(textOf(detail, "expire_at"));

@@ -18,7 +18,10 @@ export function refOf(user: Pick<User, "username" | "uid">): AccountRef {
 }
 
 /** The fields of a closing that affect the account. */
-export type Taking = Pick<Closing, "kind" | "keyId"> & { readonly networks: readonly string[] };
+export type Taking = Pick<Closing, "kind" | "keyId"> & {
+  readonly networks: readonly string[];
+  readonly expireAt?: Date | null;
+};
 
 /** The account as it should be now. Access that is being taken away, or will be by `next`, counts as gone. */
 export async function accountOf(
@@ -34,9 +37,10 @@ export async function accountOf(
 /** The same from keys and closings that the caller has already read. */
 export function accountAt(
   now: Date,
-  user: User,
+  stored: User,
   { keys, owed }: { readonly keys: readonly KeyRow[]; readonly owed: readonly Taking[] },
 ): Account {
+  const user = { ...stored, expireAt: endOf(stored, owed) };
   const open = user.status === "active" && !isExpired(user, now) && !owed.some(isShutting);
   const dead = new Set(owed.filter(({ kind }) => kind === "revoke").map(({ keyId }) => keyId));
   return open
@@ -46,6 +50,11 @@ export function accountAt(
         owed,
       )
     : shutAccountOf(user);
+}
+
+/** The user's end, or an earlier one that is being brought. */
+function endOf({ expireAt }: User, owed: readonly Taking[]): Date {
+  return owed.reduce((end, closing) => (closing.expireAt && closing.expireAt < end ? closing.expireAt : end), expireAt);
 }
 
 /** The networks from which a key may be used: the intersection of the user's networks and its own. */

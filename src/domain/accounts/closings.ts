@@ -11,7 +11,7 @@ import { faultPoint } from "../../shared/work/fault-point.ts";
 import { type Database, isNullIn, preparedOnce, type Transaction } from "../../store/client.ts";
 import { type ClosingRow, closings, type UserRow, users } from "../../store/schema.ts";
 import { tellAdministrators } from "../mail/administrators.ts";
-import { accessOwed, narrowingOwed } from "../mail/host-messages.ts";
+import { accessOwed, narrowingOwed, shorteningOwed } from "../mail/host-messages.ts";
 import type { Context, Operation } from "../operation/context.ts";
 import type { Actor } from "../operation/entry.ts";
 import { isPermitted, permitParameters, requirePermission } from "../operation/permission.ts";
@@ -25,6 +25,8 @@ export interface NewClosing {
   readonly keyId?: number;
   /** The networks from which the keys, or the key, may still be used. */
   readonly networks?: readonly string[];
+  /** The earlier end of access. */
+  readonly expireAt?: Date;
   readonly action: AuditAction | "";
   /** Why, for the record that follows. */
   readonly reason?: string;
@@ -44,7 +46,7 @@ const LONGEST_WAIT = HOUR;
  */
 export async function noteClosing(
   context: Context,
-  { userId, kind, keyId = 0, networks = [], action, reason = "" }: NewClosing,
+  { userId, kind, keyId = 0, networks = [], expireAt, action, reason = "" }: NewClosing,
 ): Promise<number> {
   faultPoint("closing: begun, not noted");
   const { autocommit, actor, clock } = context;
@@ -56,6 +58,7 @@ export async function noteClosing(
     actorOwner: actor.owner ?? "",
     reason,
     networks: [...networks],
+    expireAt: expireAt?.toISOString() ?? null,
   };
   const closing = { userId, kind, keyId, ...by, now, ...permitParameters(context) };
   const [row] = await insertClosing(autocommit)
@@ -78,6 +81,7 @@ const insertClosing = preparedOnce((db) => {
     actorOwner: placeholder("actorOwner"),
     reason: placeholder("reason"),
     networks: placeholder("networks"),
+    expireAt: sql`${placeholder("expireAt")}::timestamptz`,
   };
   // A note of nobody cannot be stored.
   const permitted = sql`case when ${isPermitted()} then ${placeholder("userId")}::bigint end`;
@@ -89,6 +93,7 @@ const insertClosing = preparedOnce((db) => {
     actorOwner: "actor_owner",
     reason: "reason",
     networks: "networks",
+    expireAt: "expire_at",
   };
   return db
     .insert(closings)
@@ -147,7 +152,8 @@ export async function oweClosing(
     .returning();
   if (row === undefined) return;
   const facts = { id: row.userId, username: user.username, owed };
-  const message = (row.kind === "narrow" ? narrowingOwed : accessOwed)(policy.site, facts);
+  const write = { narrow: narrowingOwed, shorten: shorteningOwed }[row.kind as string] ?? accessOwed;
+  const message = write(policy.site, facts);
   await tellAdministrators(op, message, { about: "users", occasion: `owed:${id}:${row.begunAt.getTime()}` });
 }
 
@@ -217,6 +223,11 @@ export async function findClosing(tx: Transaction, id: number): Promise<Closing 
 /** Drops the rest of shutting an account that is being opened. Keys that are being revoked stay dead. */
 export async function forgetShut(tx: Transaction, userId: number): Promise<void> {
   await tx.delete(closings).where(and(eq(closings.userId, userId), eq(closings.kind, "shut")));
+}
+
+/** Drops the rest of bringing an earlier end, because a later one is given. */
+export async function forgetShortening(tx: Transaction, userId: number): Promise<void> {
+  await tx.delete(closings).where(and(eq(closings.userId, userId), eq(closings.kind, "shorten")));
 }
 
 /**

@@ -15,7 +15,7 @@ import { extensionRejected } from "../mail/request-messages.ts";
 import { audited } from "../operation/audited.ts";
 import type { Context, Operation } from "../operation/context.ts";
 import { readSetting } from "../settings/settings.ts";
-import { extendUser } from "../users/users.ts";
+import { extendUser } from "../users/extend.ts";
 import { lockNotice, tellOfApplications } from "./notices.ts";
 
 export interface ExtensionRequest {

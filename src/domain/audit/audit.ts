@@ -76,6 +76,7 @@ const REASONED: ReadonlySet<string> = new Set<AuditAction>([
   "user.disable",
   "user.enable",
   "user.extend",
+  "user.shorten",
   "user.delete",
 ]);
 

@@ -25,6 +25,22 @@ export function accountExtended(site: SiteWithKeys, user: MailedUserWithStatus):
   ]);
 }
 
+/** To a user whose account now ends sooner than `before`. */
+export function accountShortened(site: Site, user: MailedUserWithStatus, before: Date): Letter {
+  return letter(`Your account on ${site.host} now ends on ${day(user.expireAt)}`, [
+    hello(user.username),
+    paragraph(
+      `Your account on ${site.host} now ends sooner: on ${date(user.expireAt)} instead of ${date(before)}. From then on your keys are refused.`,
+    ),
+    ...accountFacts(site, user),
+    ...(user.status === "disabled"
+      ? [paragraph("It is currently disabled, and stays so until an administrator enables it.")]
+      : []),
+    paragraph("Save what you want to keep before then: the home directory is deleted some time later."),
+    whomToAsk(site, UNEXPECTED),
+  ]);
+}
+
 /** To a user whose account can be used again. */
 export function accountEnabled(site: SiteWithKeys, user: MailedUser): Letter {
   return letter(`Your account on ${site.host} is enabled again`, [

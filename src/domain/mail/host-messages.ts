@@ -29,6 +29,15 @@ export function narrowingOwed(site: Site, facts: Owed): Letter {
   });
 }
 
+/** To administrators: a user's access ends sooner, but the host may still let them in after that. */
+export function shorteningOwed(site: Site, facts: Owed): Letter {
+  const name = line(facts.username);
+  return stillOwed(site, facts, {
+    subject: `bringing forward the end of ${name} is not finished`,
+    what: `The access of ${name} to ${site.host} is to end sooner than before, but part of that could not be done. It ends then in any case, if the service is running.`,
+  });
+}
+
 function stillOwed(
   site: Site,
   { id, username, owed }: Owed,

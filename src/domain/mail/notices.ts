@@ -9,6 +9,7 @@ import {
   accountDisabled,
   accountEnabled,
   accountExtended,
+  accountShortened,
   addressRemoved,
   addressSet,
 } from "./account-messages.ts";
@@ -25,6 +26,13 @@ export interface Telling {
 /** Until when the account lasts now, and, unless it is disabled, how to connect. */
 export async function tellExtended(op: Telling, user: UserRow): Promise<void> {
   await queueMail(op, { recipient: user.email, message: accountExtended(await siteWithKeys(op.context), user) });
+  await noteExpiryMailed(op, user);
+}
+
+/** Until when the account lasts now, which is sooner than `before`. */
+export async function tellShortened(op: Telling, user: UserRow, before: Date): Promise<void> {
+  const message = accountShortened(op.context.policy.site, user, before);
+  await queueMail(op, { recipient: user.email, message });
   await noteExpiryMailed(op, user);
 }
 

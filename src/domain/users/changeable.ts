@@ -18,10 +18,15 @@ import { readSetting } from "../settings/settings.ts";
 
 type Stored = Database | Transaction;
 
+/** How far to move an end: by days, where 0 means `policy.default_ttl`, or to a moment. */
+export type Wanted =
+  | { readonly days: number; readonly until?: undefined }
+  | { readonly days?: undefined; readonly until: Date };
+
 /** The result of extending a user. */
 export interface Extended {
-  /** Milliseconds. */
-  readonly length: number;
+  /** Milliseconds; undefined for an extension to a moment. */
+  readonly length: number | undefined;
   readonly expireAt: Date;
   readonly status: UserRow["status"];
 }
@@ -38,33 +43,54 @@ export async function requireEnableable(context: Context, user: User, owed: read
 }
 
 /**
- * The result of an extension by `days` days (0: `policy.default_ttl`). Throws `invalid` for another number, and `internal` if the
- * recycle period is over, access is being taken away, or the account is not there.
+ * The result of an extension by `days` days (0: `policy.default_ttl`), or to `until`. Throws `invalid` for another number or moment, and
+ * `internal` if the recycle period is over, access is being taken away, or the account is not there.
  */
 export async function extensionOf(
   context: Context,
   db: Stored,
   user: User,
   {
-    days,
+    days = 0,
+    until,
     owed,
     atMost,
-  }: { readonly days: number; readonly owed: readonly Closing[]; readonly atMost?: Date | undefined },
+  }: (Wanted | { readonly days?: number; readonly until?: Date }) & {
+    readonly owed: readonly Closing[];
+    readonly atMost?: Date | undefined;
+  },
 ): Promise<Extended> {
   const now = context.clock.now();
   parseDays(days);
+  requireEnd(context, user, until);
   const length = days > 0 ? days * DAY : await readSetting(context, db, "policy.default_ttl");
   await requireWithinRecyclePeriod(context, db, user);
   requireStaying(user, owed, "internal");
   requireNotBeingDisabled(user, owed);
+  requireNotBeingShortened(user, owed);
   await requireAccount(context, user, "internal");
   const latest = atMost?.getTime() ?? Number.POSITIVE_INFINITY;
-  const expireAt = new Date(extendedEnd({ end: user.expireAt.getTime(), now: now.getTime(), length, latest }));
+  const expireAt = until ?? new Date(extendedEnd({ end: user.expireAt.getTime(), now: now.getTime(), length, latest }));
   if (expireAt.getUTCFullYear() > 9999)
     throw new UamError("internal", "The new expiry would lie beyond the year 9999", { reason: "user.too_late" });
   // Expired users regain their previous status.
   const returned = user.disabledAt === null ? "active" : "disabled";
-  return { length, expireAt, status: isExpired(user, now) ? returned : user.status };
+  return { length: until ? undefined : length, expireAt, status: isExpired(user, now) ? returned : user.status };
+}
+
+/** Whether the moment is earlier than the user's present end. Whoever is expired has none that could be earlier. */
+export function isShortening({ clock }: Context, user: User, until: Date | undefined): until is Date {
+  return until !== undefined && !isExpired(user, clock.now()) && until < user.expireAt;
+}
+
+/** Throws `invalid` unless access may end at that moment: in the future, and not later than the most days from now or the present end. */
+export function requireEnd({ clock }: Context, { username, expireAt }: User, until: Date | undefined): void {
+  if (until === undefined) return;
+  const now = clock.now();
+  if (until <= now)
+    throw new UamError("invalid", `The end of access must be in the future; to end it now, disable ${username}`);
+  if (until.getTime() > Math.max(now.getTime(), expireAt.getTime()) + MAX_DAYS * DAY)
+    throw new UamError("invalid", `The end of access may be at most ${MAX_DAYS} days after now or the present end`);
 }
 
 /** Throws `conflict` if the user was changed since that moment, which is the user's `updatedAt` of then. */
@@ -140,6 +166,17 @@ function requireNotBeingDisabled(user: User, owed: readonly Closing[]): void {
   const isStored = user.status === "disabled" || user.disabledAt !== null;
   if (isStored || !owed.some(({ kind, action }) => kind === "shut" && action !== "")) return;
   throw beingDisabled(user, "internal");
+}
+
+/**
+ * An earlier end that was interrupted while it was being brought is finished first: only then is it recorded, and the present end. One that is
+ * earlier still, `until`, need not wait.
+ */
+export function requireNotBeingShortened(user: User, owed: readonly Closing[], until?: Date): void {
+  const begun = owed.find(({ kind, action }) => kind === "shorten" && action !== "");
+  if (!begun?.expireAt || (until !== undefined && until < begun.expireAt)) return;
+  const sentence = `The end of ${user.username} is being brought forward; try again in a minute`;
+  throw new UamError("internal", sentence, { reason: "user.shortening" });
 }
 
 function beingDisabled({ username }: User, code: "conflict" | "internal"): UamError {

@@ -13,7 +13,16 @@ import { type Closing, closingsOf } from "../accounts/closings.ts";
 import { isExpired, requireUser, type User } from "../accounts/find-user.ts";
 import { closingHostOf, hostOf } from "../accounts/own-host.ts";
 import type { Context } from "../operation/context.ts";
-import { extensionOf, parseReason, requireDisableable, requireEnableable } from "./changeable.ts";
+import {
+  extensionOf,
+  isShortening,
+  parseReason,
+  requireDisableable,
+  requireEnableable,
+  requireEnd,
+  requireNotBeingShortened,
+  type Wanted,
+} from "./changeable.ts";
 
 /** A preview, with the user's status and expiry as they would be. */
 export interface UserPreview extends Preview {
@@ -49,11 +58,12 @@ export async function previewEnable(context: Context, userId: number, why = ""):
   return { effects, host: await opening(context, found, enabled), status: "active", expireAt: user.expireAt };
 }
 
-/** Previews `extendUser`. */
-export async function previewExtend(context: Context, userId: number, days: number, why = ""): Promise<UserPreview> {
+/** Previews `moveEnd`. */
+export async function previewExtend(context: Context, userId: number, wanted: Wanted, why = ""): Promise<UserPreview> {
   const found = await find(context, userId, why);
   const { user, owed } = found;
-  const { status, expireAt } = await extensionOf(context, context.db, user, { days, owed });
+  if (isShortening(context, user, wanted.until)) return await previewShortening(context, found, wanted.until);
+  const { status, expireAt } = await extensionOf(context, context.db, user, { ...wanted, owed });
   const extended = { ...user, status, expireAt };
   const until = `until ${moment(expireAt)}`;
   const host = status === "active" ? await opening(context, found, extended) : [];
@@ -63,6 +73,21 @@ export async function previewExtend(context: Context, userId: number, days: numb
     return [`${user.username} keeps access ${until}, instead of ${moment(user.expireAt)}.`];
   };
   return { effects: [...effects(), mailed(user)], host, status, expireAt };
+}
+
+async function previewShortening(context: Context, found: Found, expireAt: Date): Promise<UserPreview> {
+  const { user, keys, owed } = found;
+  requireEnd(context, user, expireAt);
+  requireNotBeingShortened(user, owed, expireAt);
+  const account = accountAt(context.clock.now(), { ...user, expireAt }, { keys, owed });
+  const own = await closingHostOf(context, user);
+  const host = account.open ? await own.planned((planner) => planner.shortenAccount(account)) : [];
+  const ends = `until ${moment(expireAt)} only, instead of ${moment(user.expireAt)}`;
+  const effects =
+    user.status === "disabled"
+      ? [`The account of ${user.username} is kept ${ends}; it stays disabled.`]
+      : [`${user.username} keeps access ${ends}.`, ...whatEndsThen(found)];
+  return { effects: [...effects, mailed(user)], host, status: user.status, expireAt };
 }
 
 /** Previews `deleteUser`. */
@@ -127,6 +152,15 @@ function whatEnds({ user, keys }: Found): readonly string[] {
   const ending = `Every SSH session, process and scheduled job of ${account} ends.`;
   if (keys.length === 0) return [ending];
   return [`${counted(keys.length, "key")} ${keys.length === 1 ? "stops" : "stop"} working: ${namesOf(keys)}.`, ending];
+}
+
+function whatEndsThen({ user, keys }: Found): readonly string[] {
+  const ending = `What runs under ${hostAccountOf(user.username)} goes on until then, and ends then.`;
+  if (keys.length === 0) return [ending];
+  return [
+    `${counted(keys.length, "key")} ${keys.length === 1 ? "stops" : "stop"} working then: ${namesOf(keys)}.`,
+    ending,
+  ];
 }
 
 function whatWorks({ user, keys, owed }: Found): string {

@@ -1,7 +1,6 @@
-/** External users: create, disable, enable, extend, delete. */
+/** External users: create, disable, enable, delete. */
 
 import { UamError } from "../../shared/errors.ts";
-import { DAY } from "../../shared/time/clock.ts";
 import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import { faultPoint } from "../../shared/work/fault-point.ts";
 import { isDuplicate } from "../../store/client.ts";
@@ -9,26 +8,20 @@ import { accounts, users } from "../../store/schema.ts";
 import { disableAccess, openAccess, owedSentence, removeAccess, restoreAccess, storeUser } from "../accounts/access.ts";
 import { activeKeys, openAccountOf, refOf } from "../accounts/account.ts";
 import { closingsOf } from "../accounts/closings.ts";
-import { isExpired, lockUser, requireUser, type User } from "../accounts/find-user.ts";
+import { requireUser, type User } from "../accounts/find-user.ts";
 import { forgetIntent, recordIntent } from "../accounts/intents.ts";
 import { allocateUid } from "../accounts/uid.ts";
 import { voidCodes } from "../auth/codes/otp.ts";
 import { grantDefaultGroup } from "../hosts/first-grant.ts";
 import { accountCreated } from "../mail/messages.ts";
-import { tellEnabled, tellExtended } from "../mail/notices.ts";
+import { tellEnabled } from "../mail/notices.ts";
 import { queueMail } from "../mail/outbox.ts";
 import { siteWithKeys } from "../mail/site.ts";
 import { auditedClosing, auditedGrant } from "../operation/audited.ts";
 import type { Context, Grant, Operation } from "../operation/context.ts";
 import { readSetting } from "../settings/settings.ts";
-import {
-  extensionOf,
-  parseReason,
-  reasonDetail,
-  requireDisableable,
-  requireEnableable,
-  requireUnchanged,
-} from "./changeable.ts";
+import { requireDisableable, requireEnableable } from "./changeable.ts";
+import { type ChangeOptions, lockUserFor, userEntry } from "./locked.ts";
 import { createdDetail, type NewUser, parseNewUser } from "./new-user.ts";
 import { endLoginsOf } from "./web-sessions.ts";
 
@@ -74,14 +67,6 @@ export async function createOnHost(op: Grant, user: User): Promise<void> {
   await forgetIntent(op.tx, user.uid);
 }
 
-/** The options of a change to a user. */
-export interface ChangeOptions {
-  /** Why, for the audit record. */
-  readonly reason?: string | undefined;
-  /** The user's `updatedAt`, if they must not have been changed since: then it is refused with `conflict`. */
-  readonly unchangedSince?: Date | undefined;
-}
-
 /**
  * Ends the user's access at once: account shut, processes ended, authorized-keys file empty. The user is stored as disabled
  * even if the host fails; steps that fail are owed, and then this throws `internal`, saying what holds and what does not.
@@ -109,44 +94,6 @@ export function enableUser(context: Context, userId: number, why = ""): Promise<
     await openAccess(op, enabled);
     op.record({ detail: { status: enabled.status } });
     return enabled;
-  });
-}
-
-/**
- * Moves the expiry to `days` days (0: `policy.default_ttl`) after now or the current expiry, whichever is later, but not beyond
- * `atMost`; never back. An
- * expired user regains their previous status, unless the recycle period is over: then it is refused.
- */
-export function extendUser(
-  context: Context,
-  userId: number,
-  days: number,
-  { atMost, ...options }: ChangeOptions & { readonly atMost?: Date | undefined } = {},
-): Promise<User> {
-  const entry = { ...userEntry("user.extend", userId), detail: { days } } as const;
-  return auditedGrant(context, entry, async (op) => {
-    const now = context.clock.now();
-    const { user } = await lockUserFor(op, userId, options);
-    const { length, expireAt, status } = await extensionOf(context, op.tx, user, {
-      days,
-      atMost,
-      owed: await closingsOf(op.tx, userId),
-    });
-    const expired = isExpired(user, now);
-    const extended = await storeUser(op, user, { expireAt, status });
-    await tellExtended(op, extended);
-    // A disabled user's account stays shut as it is.
-    if (status === "active") await openAccess(op, extended);
-    op.record({
-      detail: {
-        ...(atMost === undefined ? {} : { at_most: formatTimestamp(atMost) }),
-        ...(length % DAY === 0 ? { days: length / DAY } : {}),
-        old_status: expired ? "expired" : user.status,
-        old_expire_at: formatTimestamp(user.expireAt),
-        expire_at: formatTimestamp(expireAt),
-      },
-    });
-    return extended;
   });
 }
 
@@ -181,20 +128,6 @@ export async function getUser(context: Context, userId: number): Promise<User> {
   return await requireUser(context.db, userId);
 }
 
-/** The user under its row lock, and the parsed reason; the record has both even if the operation fails. */
-async function lockUserFor(
-  op: Pick<Operation, "tx" | "about">,
-  userId: number,
-  { reason: why = "", unchangedSince }: ChangeOptions,
-) {
-  const user = await lockUser(op.tx, userId);
-  op.about({ detail: { username: user.username } });
-  const reason = parseReason(why);
-  op.about({ detail: reasonDetail(reason) });
-  requireUnchanged(user, unchangedSince);
-  return { user, reason };
-}
-
 async function insertUser(op: Operation, user: typeof users.$inferInsert, uid: number): Promise<User> {
   try {
     const [row] = await op.tx.insert(users).values(user).returning().prepare("insert_user").execute();
@@ -207,11 +140,4 @@ async function insertUser(op: Operation, user: typeof users.$inferInsert, uid: n
     }
     throw error;
   }
-}
-
-function userEntry<A extends "user.disable" | "user.enable" | "user.extend" | "user.delete">(
-  action: A,
-  userId: number,
-) {
-  return { action, resourceId: String(userId), subjectId: userId } as const;
 }

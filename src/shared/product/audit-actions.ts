@@ -46,6 +46,7 @@ const ACTIONS = {
   "user.disable": ["user", "user"],
   "user.enable": ["user", "user"],
   "user.extend": ["user", "user"],
+  "user.shorten": ["user", "user"],
   "user.delete": ["user", "removal"],
   "user.lock": ["user", "user"],
   "user.export": ["user", "none"],

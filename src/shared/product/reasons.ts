@@ -73,6 +73,7 @@ export const REASONS = {
   "user.recycled": "The user is expired for so long that the account is being reclaimed.",
   "user.not_active": "Only active users may do this.",
   "user.disabling": "The user is just being disabled.",
+  "user.shortening": "The end of the user's access is just being brought forward.",
   "user.deleting": "The user is being deleted.",
   "user.changed":
     "The user is no longer as they were at the moment that the request names, or their end has just been moved.",

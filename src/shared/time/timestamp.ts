@@ -35,6 +35,16 @@ export function parseTimestamp(text: string, name = "timestamp"): Date {
   return new Date(date.getTime() - offset);
 }
 
+/** Whether `parseTimestamp` takes the text. */
+export function isTimestamp(text: string): boolean {
+  try {
+    parseTimestamp(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /**
  * The first millisecond that is not before the instant the text names, so that a range beginning there is inclusive to the
  * last digit given: a record of `.904` is before `.904999`. Throws as `parseTimestamp` does, which is right for a range's end.

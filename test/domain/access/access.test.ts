@@ -11,8 +11,9 @@ import { retireHost } from "../../../src/domain/hosts/retirement.ts";
 import { revokeKey, uploadKey } from "../../../src/domain/keys/keys.ts";
 import { finishClosings } from "../../../src/domain/lifecycle/finish.ts";
 import { expireDue, recycleDue } from "../../../src/domain/lifecycle/lifecycle.ts";
+import { extendUser, moveEnd } from "../../../src/domain/users/extend.ts";
 import { lockOwnAccount } from "../../../src/domain/users/own-lock.ts";
-import { createUser, deleteUser, disableUser, enableUser, extendUser } from "../../../src/domain/users/users.ts";
+import { createUser, deleteUser, disableUser, enableUser } from "../../../src/domain/users/users.ts";
 import { UamError } from "../../../src/shared/errors.ts";
 import { DAY, HOUR } from "../../../src/shared/time/clock.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
@@ -176,6 +177,7 @@ async function createLife(app: TestApp, seed: number) {
     ...Array.from({ length: 3 }, () => () => enableUser(system, oneOf(users))),
     () => lockOwnAccount(system, oneOf(users)),
     () => extendUser(system, oneOf(users), Math.floor(random() * 30)),
+    () => moveEnd(system, oneOf(users), { until: new Date(clock.now().getTime() + Math.floor(random() * 30 * DAY)) }),
     () => (random() < 0.3 ? deleteUser(system, oneOf(users)) : Promise.resolve()),
     async () => {
       const named = (table: "hosts" | "host_groups") =>
@@ -221,7 +223,9 @@ async function createLife(app: TestApp, seed: number) {
     /** One deed; the host may fail meanwhile. */
     async step(): Promise<void> {
       const failure =
-        random() < 0.15 ? oneOf(["takeKey", "endProcesses", "emptyFile", "removeAccount"] as const) : undefined;
+        random() < 0.15
+          ? oneOf(["takeKey", "shortenAccount", "endProcesses", "emptyFile", "removeAccount"] as const)
+          : undefined;
       if (failure !== undefined) host.failing.add(failure);
       try {
         await oneOf(deeds)();

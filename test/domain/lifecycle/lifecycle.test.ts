@@ -7,7 +7,8 @@ import { countRecyclable, expireDue, recycleDue } from "../../../src/domain/life
 import { date } from "../../../src/domain/mail/letter.ts";
 import { systemContext } from "../../../src/domain/operation/context.ts";
 import { dropSetting, updateSetting } from "../../../src/domain/settings/settings.ts";
-import { createUser, deleteUser, disableUser, extendUser } from "../../../src/domain/users/users.ts";
+import { extendUser } from "../../../src/domain/users/extend.ts";
+import { createUser, deleteUser, disableUser } from "../../../src/domain/users/users.ts";
 import type { AccountRef, Closing } from "../../../src/protocol/host.ts";
 import { UamError } from "../../../src/shared/errors.ts";
 import { DAY, MINUTE, SECOND } from "../../../src/shared/time/clock.ts";

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { remindExpiring } from "../../../src/domain/lifecycle/reminders.ts";
 import { tellEnabled, tellExtended } from "../../../src/domain/mail/notices.ts";
-import { createUser, disableUser, extendUser } from "../../../src/domain/users/users.ts";
+import { extendUser } from "../../../src/domain/users/extend.ts";
+import { createUser, disableUser } from "../../../src/domain/users/users.ts";
 import { DAY, MINUTE } from "../../../src/shared/time/clock.ts";
 import { outbox, users } from "../../../src/store/schema.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";

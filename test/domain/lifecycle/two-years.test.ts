@@ -8,7 +8,8 @@ import { expireDue, recycleDue } from "../../../src/domain/lifecycle/lifecycle.t
 import { remindExpiring } from "../../../src/domain/lifecycle/reminders.ts";
 import { type Services, systemContext } from "../../../src/domain/operation/context.ts";
 import { dropSetting, updateSetting } from "../../../src/domain/settings/settings.ts";
-import { createUser, deleteUser, disableUser, enableUser, extendUser } from "../../../src/domain/users/users.ts";
+import { extendUser } from "../../../src/domain/users/extend.ts";
+import { createUser, deleteUser, disableUser, enableUser } from "../../../src/domain/users/users.ts";
 import { DAY } from "../../../src/shared/time/clock.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 import { createFakeHost } from "../../support/fake-host.ts";

@@ -11,8 +11,9 @@ import {
   tellExtended,
 } from "../../../src/domain/mail/notices.ts";
 import { shownServerKey, siteWithKeys } from "../../../src/domain/mail/site.ts";
+import { extendUser } from "../../../src/domain/users/extend.ts";
 import { updateUser } from "../../../src/domain/users/update.ts";
-import { createUser, deleteUser, disableUser, enableUser, extendUser } from "../../../src/domain/users/users.ts";
+import { createUser, deleteUser, disableUser, enableUser } from "../../../src/domain/users/users.ts";
 import { DAY, MINUTE } from "../../../src/shared/time/clock.ts";
 import { outbox, type UserRow, users } from "../../../src/store/schema.ts";
 import { createTestApp, loginUser, type TestApp } from "../../support/app.ts";

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { sendCode } from "../../../src/domain/auth/codes/otp.ts";
 import { AUDIT_ACTIONS, type AuditAction } from "../../../src/shared/product/audit-actions.ts";
-import { MINUTE } from "../../../src/shared/time/clock.ts";
+import { DAY, MINUTE, shift } from "../../../src/shared/time/clock.ts";
 import { ADMIN_PASSWORD, type Client, confirming, createTestApp, type TestApp } from "../../support/app.ts";
 import { freshKey } from "../../support/keys.ts";
 
@@ -49,6 +49,9 @@ async function personWithKey() {
   const { body } = await made.client.call("POST", "/me/keys", { name: "laptop", public_key: freshKey() });
   return { ...made, key: body.data.id as number, fingerprint: body.data.fingerprint as string };
 }
+
+/** Before everything that happens here. */
+const ENDED = "2020-01-01T00:00:00.000Z";
 
 /** An event of POST /users/:id/<verb> or another change to a user. */
 function userEvent(
@@ -213,6 +216,22 @@ const EVENTS: readonly Event[] = [
     { days: 3, old_status: "active", old_expire_at: time, expire_at: time },
     { days: 3, err },
   ),
+  {
+    action: "user.shorten",
+    resourceType: "user",
+    succeed: async () => {
+      const { id, username } = await person();
+      const until = shift(app.clock.now(), DAY).toISOString();
+      expect((await admin.call("POST", `/users/${id}/extend`, { until })).status).toBe(200);
+      return { id: String(id), known: username };
+    },
+    success: ({ known }) => ({ username: known, until: time, old_expire_at: time, expire_at: time }),
+    fail: async () => {
+      const { id } = await person();
+      return await expectStatus(400, admin.call("POST", `/users/${id}/extend`, { until: ENDED }), String(id));
+    },
+    failure: { username: expect.any(String), until: ENDED, err },
+  },
   userEvent("user.delete", (id) => admin.call("DELETE", `/users/${id}`), {
     status: "deleted",
     email: expect.stringMatching(/^event-\d+@example\.org$/),

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { extendUser } from "../../../src/domain/users/extend.ts";
 import { updateUser } from "../../../src/domain/users/update.ts";
-import { createUser, deleteUser, disableUser, extendUser } from "../../../src/domain/users/users.ts";
+import { createUser, deleteUser, disableUser } from "../../../src/domain/users/users.ts";
 import { DAY, MINUTE } from "../../../src/shared/time/clock.ts";
 import { type Client, createTestApp, type TestApp } from "../../support/app.ts";
 import { freshKey } from "../../support/keys.ts";

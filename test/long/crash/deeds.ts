@@ -137,6 +137,16 @@ export const DEEDS: Readonly<Record<string, Deed>> = {
     act: request(({ id }) => ["POST", `/users/${id}/extend`, { days: 7 }]),
     isDone: (state, _subject, before) => state !== undefined && state.expireAt > (before?.expireAt ?? ""),
   },
+  shorten: {
+    ...{ action: "user.shorten", kind: "takes" },
+    prepare: withKeys(1),
+    act: request(({ id }) => [
+      "POST",
+      `/users/${id}/extend`,
+      { until: new Date(Date.now() + 3_600_000).toISOString() },
+    ]),
+    isDone: (state, _subject, before) => state !== undefined && state.expireAt < (before?.expireAt ?? ""),
+  },
   delete: {
     ...{ action: "user.delete", kind: "takes" },
     prepare: withKeys(1),

@@ -115,7 +115,7 @@ export interface HostDeed {
   readonly settle: (fleet: Fleet) => Promise<readonly string[]>;
 }
 
-const { create, upload, revoke, disable, enable, extend, narrow, widen } = DEEDS as Record<string, Deed>;
+const { create, upload, revoke, disable, enable, extend, shorten, narrow, widen } = DEEDS as Record<string, Deed>;
 
 /** What changes something on the agent's host. */
 export const FLEET_DEEDS = {
@@ -125,6 +125,7 @@ export const FLEET_DEEDS = {
   disable,
   enable,
   extend,
+  shorten,
   delete: DEEDS.delete,
   narrow,
   widen,

@@ -38,6 +38,11 @@ const asJob =
 
 const person = ({ username }: Subject) => ({ username, email: `${username}@example.org` });
 
+/** A user who is not expired has 90 days at first. */
+const endIn = ({ startedAt }: Subject, days: number) => ({
+  until: new Date(startedAt.getTime() + days * 86_400_000).toISOString(),
+});
+
 /** By name; those of one group differ in what they change. */
 export const OPERATIONS: Readonly<Record<string, PairOperation>> = {
   create: { states: ["active", "nobody"], run: asAdmin((s) => ["POST", "/users", { ...person(s), ttl_days: 0 }]) },
@@ -59,6 +64,8 @@ export const OPERATIONS: Readonly<Record<string, PairOperation>> = {
     run: asAdmin(({ userId }) => ["POST", `/users/${userId}/enable`]),
   },
   extend: { states: ALL, run: asAdmin(({ userId }) => ["POST", `/users/${userId}/extend`, { days: 10 }]) },
+  "bring the end forward": { states: ALL, run: asAdmin((s) => ["POST", `/users/${s.userId}/extend`, endIn(s, 5)]) },
+  "put the end off": { states: ALL, run: asAdmin((s) => ["POST", `/users/${s.userId}/extend`, endIn(s, 95)]) },
   delete: { states: ALL, run: asAdmin(({ userId }) => ["DELETE", `/users/${userId}`]) },
   "lock by owner": { states: ["active", "disabled", "due", "expired"], run: asUser(() => ["POST", "/me/lock"]) },
   "add key": {

@@ -51,7 +51,7 @@ function run(input: Input): Command {
   const days = input.days ?? 0;
   if (preview) return previewUser({ user, json }, (context, { id }) => previewOf(context, id, { days, reason }));
   return withUser("change", user, json, async (context, { id }) => {
-    const { extendUser } = await import("../../../domain/users/users.ts");
+    const { extendUser } = await import("../../../domain/users/extend.ts");
     return await extendUser(context, id, days, { reason });
   });
 }
@@ -64,7 +64,7 @@ function runSeveral({ days, preview, ...input }: Input): Command {
     words: { verb: "extend", done: "extended", doing: "Extending" },
     how: ` by ${counted(days, "day")}`,
     make: async (context, { id }, options) => {
-      const { extendUser } = await import("../../../domain/users/users.ts");
+      const { extendUser } = await import("../../../domain/users/extend.ts");
       const { userRecord } = await import("../../../server/records.ts");
       const user = await extendUser(context, id, days, options);
       return { record: userRecord(user, context.clock.now()), note: ` until ${formatTimestamp(user.expireAt)}` };
@@ -90,5 +90,5 @@ async function previewOf(
   { days, reason }: { readonly days: number; readonly reason: string | undefined },
 ) {
   const { previewExtend } = await import("../../../domain/users/preview.ts");
-  return await previewExtend(context, id, days, reason);
+  return await previewExtend(context, id, { days }, reason);
 }

@@ -126,6 +126,10 @@ const actions: Readonly<Record<AuditAction | "session.end", ActionWords>> = {
     `extended ${user(facts)}${until(facts)}`,
     `extend ${user(facts)}`,
   ]),
+  "user.shorten": action("User's end brought forward", (facts) => [
+    `brought forward the end of ${user(facts)}${until(facts)}`,
+    `bring forward the end of ${user(facts)}`,
+  ]),
   "user.delete": action("User deleted", (facts) => [`deleted ${user(facts)}`, `delete ${user(facts)}`]),
   "user.lock": action("User shuts their own account", () => [
     "shut their own account (“this was not me”)",

@@ -59,6 +59,7 @@ const ACTIONS: Readonly<Record<string, (facts: TrailFacts) => Phrase>> = {
   "user.disable": () => phrase("disabled your account", "disable your account"),
   "user.enable": () => phrase("opened your account again", "open your account again"),
   "user.extend": (facts) => phrase(`extended your access${until(facts)}`, "extend your access"),
+  "user.shorten": (facts) => phrase(`brought forward the end of your access${until(facts)}`, "shorten your access"),
   "user.grant": () => phrase("changed on which hosts you have an account", "change on which hosts you have an account"),
   "user.delete": () => phrase("deleted your account", "delete your account"),
   "user.lock": () => phrase("shut your account (“this was not me”)", "shut your account (“this was not me”)"),

@@ -4,13 +4,15 @@ import type { UserFilters } from "../../../contract/users/lists.ts";
 import type { users } from "../../../contract/users.ts";
 import { exportUsers } from "../../../domain/exports/users.ts";
 import { awaitHosts } from "../../../domain/hosts/confirmation.ts";
+import type { Wanted } from "../../../domain/users/changeable.ts";
 import { diagnoseUser } from "../../../domain/users/diagnosis.ts";
+import { moveEnd } from "../../../domain/users/extend.ts";
 import { listUsers } from "../../../domain/users/list.ts";
 import { previewDelete, previewDisable, previewEnable, previewExtend } from "../../../domain/users/preview.ts";
 import { listSupervisors } from "../../../domain/users/supervisors.ts";
 import { updateUser } from "../../../domain/users/update.ts";
-import { createUser, deleteUser, disableUser, enableUser, extendUser, getUser } from "../../../domain/users/users.ts";
-import { formatTimestamp } from "../../../shared/time/timestamp.ts";
+import { createUser, deleteUser, disableUser, enableUser, getUser } from "../../../domain/users/users.ts";
+import { formatTimestamp, parseTimestamp } from "../../../shared/time/timestamp.ts";
 import { diagnosisRecord } from "../../diagnosis-record.ts";
 import { listedUserRecord, userFile } from "../../listed-user-record.ts";
 import { hostsRecord, userPreviewRecord, userRecord } from "../../records.ts";
@@ -61,9 +63,12 @@ export const userHandlers: Handlers<typeof users> = {
     return { status: "active" };
   },
 
-  "POST /users/:id/extend": async ({ context, params, query, body: { days = 0, reason } }) => {
-    if (isPreview(query)) return userPreviewRecord(await previewExtend(context, params.id, days, reason));
-    return { expire_at: formatTimestamp((await extendUser(context, params.id, days, { reason })).expireAt) };
+  "POST /users/:id/extend": async ({ context, params, query, body: { days, until, reason } }) => {
+    const wanted = wantedEnd(days, until);
+    if (isPreview(query)) return userPreviewRecord(await previewExtend(context, params.id, wanted, reason));
+    const { user, isShorter } = await moveEnd(context, params.id, wanted, { reason });
+    const confirmed = isShorter ? hostsRecord(await awaitHosts(context, params.id)) : {};
+    return { expire_at: formatTimestamp(user.expireAt), ...confirmed };
   },
 
   "DELETE /users/:id": async ({ context, params, query }) => {
@@ -75,4 +80,8 @@ export const userHandlers: Handlers<typeof users> = {
 
 function filterOf({ q: search, last_used: lastUsed, silent_for: silentFor, status, supervisor, sort }: UserFilters) {
   return { status, supervisor, search, lastUsed, silentFor, sort };
+}
+
+function wantedEnd(days: number | undefined, until: string | undefined): Wanted {
+  return until === undefined ? { days: days ?? 0 } : { until: parseTimestamp(until, "until") };
 }

@@ -1,0 +1,100 @@
+/**
+ * Brings forward the end of a user's access. That only goes forward, as any closing does: it is noted first, and steps that fail on the
+ * host are owed.
+ */
+
+import type { Account } from "../../protocol/host.ts";
+import { publicMessage } from "../../shared/errors.ts";
+import { formatTimestamp } from "../../shared/time/timestamp.ts";
+import { faultPoint } from "../../shared/work/fault-point.ts";
+import { tellShortened } from "../mail/notices.ts";
+import type { ClosingOperation } from "../operation/context.ts";
+import type { AuditDetail } from "../operation/entry.ts";
+import { storeUser } from "./access.ts";
+import { accountOf, refOf } from "./account.ts";
+import { type Closing, noteClosing, oweClosing, settleClosing } from "./closings.ts";
+import { isExpired, type User } from "./find-user.ts";
+import { closingHostOf } from "./own-host.ts";
+import { noteFleetChange } from "./remote-changes.ts";
+
+/** How bringing forward an end went. */
+export interface Shortened {
+  readonly user: User;
+  /** Remaining work, which is retried; empty if all is done. */
+  readonly owed: readonly string[];
+}
+
+/**
+ * Stores the earlier end even if the host fails, and has sshd refuse the keys from then on. `by` is the reason to record in case the
+ * process dies before that, or the note of an earlier attempt.
+ */
+export async function shortenAccess(
+  op: ClosingOperation,
+  user: User,
+  { expireAt, by }: { readonly expireAt: Date; readonly by: string | Closing },
+): Promise<Shortened> {
+  const about = { userId: user.id, kind: "shorten", keyId: 0, networks: [], expireAt } as const;
+  // Read the account before reporting that the closing began: from there on, the host part finishes even if the
+  // database fails.
+  const account = await accountOf(op.tx, user, op.context.clock.now(), [about]);
+  const isNew = typeof by === "string";
+  const note = isNew ? await noteClosing(op.context, { ...about, action: "user.shorten", reason: by }) : by.id;
+  op.begun(unfinished(user, []));
+  const owed = await shortenOnHost(op, user, account);
+  op.begun(unfinished(user, owed));
+  faultPoint("closing: host done, not stored");
+  const shortened = await storeUser(op, user, { expireAt });
+  await noteFleetChange(op, user);
+  const isTold = !isNew && by.action === "";
+  if (!isTold && !isExpired(shortened, op.context.clock.now())) await tellShortened(op, shortened, user.expireAt);
+  if (owed.length === 0) await settleClosing(op.tx, note);
+  else await oweClosing(op, note, { user, owed, recorded: true });
+  return { user: shortened, owed };
+}
+
+/** Continues what was interrupted or is still owed; returns the remaining work. */
+export async function finishShortening(op: ClosingOperation, user: User, noted: Closing): Promise<readonly string[]> {
+  const { expireAt } = noted;
+  if (expireAt === null) throw new Error("an end that is brought forward is not noted");
+  const { owed } = await shortenAccess(op, user, { expireAt, by: noted });
+  if (noted.action === "") {
+    op.record({ detail: { found: noted.problem, done: "what was left of bringing forward the end of access" } });
+    if (owed.length > 0) op.record({ unneeded: true });
+    return owed;
+  }
+  op.record({ detail: shorteningDetail(user, expireAt) });
+  if (owed.length > 0) op.refuse(shorteningOwed(user, owed));
+  return [];
+}
+
+/** The detail in the audit log. */
+export function shorteningDetail(before: User, expireAt: Date): AuditDetail {
+  return { old_expire_at: formatTimestamp(before.expireAt), expire_at: formatTimestamp(expireAt) };
+}
+
+/** The message for the caller when the end is stored, but the host could not do all of it. */
+export function shorteningOwed({ username }: User, owed: readonly string[]): string {
+  return `The new end of ${username} is stored, but the host alone may still let them in after it until this is done. Left to do, and tried again until it is done: ${owed.join(". ")}`;
+}
+
+/** The message to the caller if the database fails meanwhile. */
+function unfinished({ username }: User, owed: readonly string[]): string {
+  const now = owed.length > 0 ? " The host alone may still let them in after it until this is done." : "";
+  return `The end of ${username} is being brought forward, but the database failed before this could be recorded.${now} It will not be put back: the change is finished and recorded once the database is available.`;
+}
+
+/** An account that is shut or missing lets nobody in, and one that is not ours is not touched. */
+async function shortenOnHost(op: ClosingOperation, user: User, account: Account): Promise<readonly string[]> {
+  const { log, requestId } = op.context;
+  try {
+    if (!account.open) return [];
+    const host = await closingHostOf(op.context, user);
+    const presence = await host.presence(refOf(user));
+    if (presence === "present") return await host.shortenAccount(account);
+    op.record({ detail: { host: presence } });
+    return [];
+  } catch (error) {
+    log.error("the end of access could not be brought forward on the host; this will be retried", { error, requestId });
+    return [publicMessage(error)];
+  }
+}
