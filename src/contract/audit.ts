@@ -3,6 +3,7 @@
 import * as v from "valibot";
 import { AUDIT_ACTIONS, RESOURCE_TYPES } from "../shared/product/audit-actions.ts";
 import { MEDIA_TYPES } from "../shared/product/export-formats.ts";
+import { MAX_SEARCH, MOST_SEARCHED } from "../shared/product/limits.ts";
 import { ACTOR_TYPES, RESULTS } from "../shared/product/statuses.ts";
 import {
   count,
@@ -26,6 +27,11 @@ function boundary(description: string) {
 }
 
 const auditFilters = {
+  q: v.optional(
+    text("lindqvist", "A part of actor, resource id, client address or a value of the detail, in any case", {
+      maxLength: MAX_SEARCH,
+    }),
+  ),
   actor: v.optional(text("root-admin", "Exactly this actor")),
   action: v.optional(v.picklist(AUDIT_ACTIONS)),
   resource_type: v.optional(v.picklist(RESOURCE_TYPES)),
@@ -99,6 +105,21 @@ export const AccessList = v.pipe(
   v.title("AccessList"),
 );
 
+const FoundRecords = v.object({
+  ...pageOf(AuditRecord).entries,
+  searched: v.optional(
+    v.pipe(
+      v.object({
+        records: v.pipe(count(MOST_SEARCHED), v.description("How many of the records that match the other filters")),
+        since: v.pipe(v.nullable(timestamp), v.description("When the oldest of them was written; null for none")),
+        complete: v.pipe(v.boolean(), v.description("Whether these are all"), v.examples([false])),
+      }),
+      v.title("Searched"),
+      v.description("How far `q` was looked for; only with `q`"),
+    ),
+  ),
+});
+
 export const audit = {
   "GET /access": {
     operationId: "listAccess",
@@ -115,10 +136,10 @@ export const audit = {
   "GET /audit": {
     operationId: "listAudit",
     summary: "Read the audit log",
-    description: "Newest first. All given filters must match.",
+    description: `Newest first. All given filters must match. \`q\` is searched for literally, among at most ${MOST_SEARCHED} records, the newest that match the other filters; \`total\` counts what is found there. Send \`until\` with \`searched.since\` to look further. The export looks through all records.`,
     who: owners,
     query: AuditQuery,
-    answer: pageOf(AuditRecord),
+    answer: FoundRecords,
   },
   "GET /audit/export": {
     operationId: "exportAudit",

@@ -4,6 +4,7 @@ import type { Access } from "../domain/access/history.ts";
 import type { OwedClosing } from "../domain/accounts/closings.ts";
 import { statusAt } from "../domain/accounts/find-user.ts";
 import type { ShownRecord } from "../domain/audit/audit.ts";
+import type { Searched } from "../domain/audit/search.ts";
 import type { AdminEntry } from "../domain/auth/administrators/admin-rows.ts";
 import type { PasskeyEntry } from "../domain/auth/factors/passkeys.ts";
 import type { Principal, UsedToken } from "../domain/auth/sessions/sessions.ts";
@@ -216,6 +217,11 @@ export function auditRecord(row: ShownRecord) {
     result: row.result,
     ip: row.ip,
   };
+}
+
+/** How far a search of the log has looked. */
+export function searchedRecord({ records, since, isComplete }: Searched) {
+  return { records, since: formatOptionalTimestamp(since), complete: isComplete };
 }
 
 export function adminRecord(admin: AdminEntry) {

@@ -149,6 +149,16 @@ describe("uam setting", () => {
   });
 });
 
+describe("uam audit list", () => {
+  test("--search finds a text in any case, within the other filters", async () => {
+    await cli.run(["user", "create", "yara", "--email", "Yara.Odd@example.org"]);
+    const found = await cli.json(["audit", "list", "--search", "YARA", "--action", "user.create"]);
+    expect(found.total).toBe(1);
+    expect((await cli.run(["audit", "list", "--search", "nothing has this"])).stderr).toBe("");
+    expect((await cli.run(["audit", "list", "--search", "x".repeat(129)])).code).toBe(1);
+  });
+});
+
 describe("uam audit export", () => {
   test("writes the API's CSV to standard output, within the period", async () => {
     const { code, stdout } = await cli.run(["audit", "export"]);

@@ -155,7 +155,8 @@ function rangeBetween(from: SQL, to: SQL): SQL {
     ), 0) end as last) range`;
 }
 
-const SHOWN = {
+/** What lists show of a record. */
+export const SHOWN = {
   id: audit.id,
   createdAt: audit.createdAt,
   actorType: audit.actorType,

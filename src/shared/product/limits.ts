@@ -1,7 +1,9 @@
 /** Limits that the API states and features enforce; in a file of their own, so that forms and the contract load them alone. */
 
-/** Characters of a search for users. */
+/** Characters of a search, for users or in the audit log. */
 export const MAX_SEARCH = 128;
+/** Audit records that one search looks through: nobody waits long for it, and the database works for nobody long. */
+export const MOST_SEARCHED = 20_000;
 /** Code points of a passkey's name. */
 export const MAX_PASSKEY_NAME = 64;
 /** The longest time that may be asked for at once, in days. */

@@ -19,6 +19,11 @@ export interface GivenFilter extends Omit<AuditFilter, "userId"> {
 export function filterOptions() {
   return {
     ...periodOptions(),
+    search: textOption(
+      "--search",
+      "TEXT",
+      message`Only records with this text in actor, resource id, client address or a value of the detail, in any case.`,
+    ),
     user: optional(
       option("--user", stored("NAME", "users"), {
         description: message`Only what concerns this user; for one who was deleted, the id.`,

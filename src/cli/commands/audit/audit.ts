@@ -47,13 +47,17 @@ const COLUMNS: readonly Column<AuditRecord>[] = [
 
 function runList(input: ListInput): Command {
   return async (environment) => {
-    const { listAudit } = await import("../../../domain/audit/audit.ts");
-    const { auditRecord } = await import("../../../server/records.ts");
-    const { total, items } = await withServices(environment, "read", async (context) =>
-      listAudit(context, await filterOf(context, input), input),
+    const { searchAudit } = await import("../../../domain/audit/search.ts");
+    const { auditRecord, searchedRecord } = await import("../../../server/records.ts");
+    const { total, items, searched } = await withServices(environment, "read", async (context) =>
+      searchAudit(context, await filterOf(context, input), input),
     );
     const records = items.map(auditRecord);
     await printPage(environment, COLUMNS, { ...input, total, records });
+    if (searched?.isComplete === false) {
+      const { records: looked, since } = searchedRecord(searched);
+      environment.err(`Only the newest ${looked} records were looked through; --until ${since} looks further.\n`);
+    }
     return EXIT.done;
   };
 }

@@ -3,7 +3,8 @@
 import type { AuditFilters, audit } from "../../../contract/audit.ts";
 import { accessAt } from "../../../domain/access/access.ts";
 import { accessCsv } from "../../../domain/access/file.ts";
-import { listAudit, listOwnAudit } from "../../../domain/audit/audit.ts";
+import { listOwnAudit } from "../../../domain/audit/audit.ts";
+import { searchAudit } from "../../../domain/audit/search.ts";
 import { exportAudit } from "../../../domain/exports/audit.ts";
 import { UamError } from "../../../shared/errors.ts";
 import { offsetOf } from "../../../shared/product/page.ts";
@@ -14,7 +15,7 @@ import {
   parseRangeStart,
   parseTimestamp,
 } from "../../../shared/time/timestamp.ts";
-import { accessRecord, auditRecord } from "../../records.ts";
+import { accessRecord, auditRecord, searchedRecord } from "../../records.ts";
 import type { Handlers } from "../http/call.ts";
 import { answerFile, csvFile, wantsCsv } from "./answer-file.ts";
 
@@ -36,8 +37,9 @@ export const auditHandlers: Handlers<typeof audit> = {
   },
 
   "GET /audit": async ({ context, query }) => {
-    const { total, items } = await listAudit(context, filterOf(query), query.page);
-    return { total, items: items.map(auditRecord) };
+    const { total, items, searched } = await searchAudit(context, filterOf(query), query.page);
+    const found = { total, items: items.map(auditRecord) };
+    return searched === undefined ? found : { ...found, searched: searchedRecord(searched) };
   },
 
   "GET /audit/export": async (call) => {
@@ -55,9 +57,9 @@ export const auditHandlers: Handlers<typeof audit> = {
   },
 };
 
-function filterOf({ user_id, actor, action, resource_type, resource_id, since, until }: AuditFilters) {
+function filterOf({ q, user_id, actor, action, resource_type, resource_id, since, until }: AuditFilters) {
   return {
-    ...{ userId: user_id, actor, action, resourceType: resource_type, resourceId: resource_id },
+    ...{ search: q, userId: user_id, actor, action, resourceType: resource_type, resourceId: resource_id },
     since: since === undefined ? undefined : clampTimestamp(parseRangeStart(since, "since")),
     until: until === undefined ? undefined : clampTimestamp(parseTimestamp(until, "until")),
   };
