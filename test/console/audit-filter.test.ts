@@ -2,7 +2,14 @@
 
 import { describe, expect, test } from "bun:test";
 import { bytesText, fileNameOf, receive } from "../../src/console/pages/admin/audit/download.ts";
-import { auditHref, filterOf, instantOf, localOf, NO_FILTER } from "../../src/console/pages/admin/audit/filter.ts";
+import {
+  auditHref,
+  filterOf,
+  instantOf,
+  localOf,
+  NO_FILTER,
+  RANGES,
+} from "../../src/console/pages/admin/audit/filter.ts";
 import { pageOf } from "../../src/console/ui/page-number.ts";
 
 describe("the address", () => {
@@ -38,12 +45,23 @@ describe("local times", () => {
   });
 });
 
+describe("RANGES", () => {
+  test("begin at a midnight of the reader's, and ever at none", () => {
+    expect(RANGES.all()).toBe("");
+    for (const name of ["today", "week", "month", "thisMonth"] as const)
+      expect(localOf(RANGES[name]())).toEndWith("T00:00");
+    expect(localOf(RANGES.thisMonth())).toEndWith("-01T00:00");
+    const days = (Date.parse(RANGES.today()) - Date.parse(RANGES.week())) / 86_400_000;
+    expect(Math.round(days)).toBe(7);
+  });
+});
+
 describe("fileNameOf()", () => {
   test("takes the name, and nothing that leads elsewhere", () => {
     expect(fileNameOf('attachment; filename="audit-2026-11-22.csv"')).toBe("audit-2026-11-22.csv");
     expect(fileNameOf("attachment; filename=audit.csv")).toBe("audit.csv");
     expect(fileNameOf('attachment; filename="../../etc/passwd"')).toBe(".._.._etc_passwd");
-    expect(fileNameOf("attachment")).toBe("audit.csv");
+    expect(fileNameOf("attachment")).toBe("export.csv");
   });
 });
 

@@ -3,18 +3,19 @@
 import { useEffect, useRef } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { PAGES } from "../../../shared/product/pages.ts";
-import type { Ask } from "../../api.ts";
+import type { Ask, QueryOf } from "../../api.ts";
 import { OddFilters } from "../../odd-notice.tsx";
 import { signedIn } from "../../signed-in.tsx";
 import { auditTexts as texts } from "../../texts/admin/audit.ts";
 import { announce } from "../../ui/announce.tsx";
+import { moment } from "../../ui/clock.ts";
 import { Copyable } from "../../ui/copy.tsx";
 import { Page, Section } from "../../ui/page.tsx";
 import { pageOf } from "../../ui/page-number.ts";
 import { Pager } from "../../ui/table.tsx";
 import { Loaded, useApi } from "../../use-api.tsx";
 import { Export } from "./audit/export.tsx";
-import { type AuditFilter, auditHref, filterOf, VALUES } from "./audit/filter.ts";
+import { type AuditFilter, auditHref, FILTERS, filterOf, RANGES, VALUES } from "./audit/filter.ts";
 import { FilterForm } from "./audit/filter-form.tsx";
 import { Records } from "./audit/records.tsx";
 import { forRole } from "./for-role.tsx";
@@ -32,13 +33,36 @@ export const Audit = signedIn(
         <p class="lead">{texts.lead}</p>
         <OddFilters path={PAGES.audit} query={query} filters={VALUES} />
         <FilterForm key={auditHref(filter)} filter={filter} />
+        <Ranges filter={filter} />
         <Results filter={filter} page={pageOf(query.page)} />
-        <Export since={filter.since} until={filter.until} />
+        <Export
+          route="GET /audit/export"
+          query={filter as QueryOf<"GET /audit/export"> & object}
+          isWhole={FILTERS.every((name) => filter[name] === "")}
+        />
         <Verification />
       </Page>
     );
   }),
 );
+
+/** Spans of time, one of which is in force or none; the other filters stay. */
+function Ranges({ filter }: { readonly filter: AuditFilter }) {
+  const { label, ...names } = texts.ranges;
+  return (
+    <nav class="actions ranges" aria-label={label}>
+      {(Object.keys(RANGES) as (keyof typeof RANGES)[]).map((name) => {
+        const since = RANGES[name]();
+        const isChosen = filter.until === "" && filter.since === since;
+        return (
+          <a key={name} href={auditHref({ ...filter, since, until: "" })} aria-current={isChosen ? "true" : undefined}>
+            {names[name]}
+          </a>
+        );
+      })}
+    </nav>
+  );
+}
 
 function Results({ filter, page }: { readonly filter: AuditFilter; readonly page: number }) {
   // The service checks the values in the address.
@@ -67,16 +91,24 @@ function Results({ filter, page }: { readonly filter: AuditFilter; readonly page
         </h2>
       </ListHead>
       <Loaded query={answer}>
-        {({ total, items }) =>
-          items.length === 0 ? (
-            <Empty isPast={total > 0} filter={filter} />
-          ) : (
-            <>
-              <Records items={items} />
-              <Pager page={page} pageSize={PAGE_SIZE} total={total} href={(to) => auditHref(filter, to)} />
-            </>
-          )
-        }
+        {({ total, items, searched }) => (
+          <>
+            {items.length === 0 ? (
+              <Empty isPast={total > 0} filter={filter} />
+            ) : (
+              <>
+                <Records items={items} />
+                <Pager page={page} pageSize={PAGE_SIZE} total={total} href={(to) => auditHref(filter, to)} />
+              </>
+            )}
+            {searched === undefined || searched.complete || searched.since === null ? null : (
+              <p>
+                {texts.searched(searched.records, moment(searched.since))}{" "}
+                <a href={auditHref({ ...filter, until: searched.since })}>{texts.further}</a>
+              </p>
+            )}
+          </>
+        )}
       </Loaded>
     </section>
   );

@@ -12,6 +12,7 @@ import { Page } from "../../ui/page.tsx";
 import { Pager, Table } from "../../ui/table.tsx";
 import { Loaded, useApi } from "../../use-api.tsx";
 import { useWanted } from "../../use-wanted.ts";
+import { Export } from "./audit/export.tsx";
 import { Done, useDone } from "./done.tsx";
 import { forRole, ReadOnly, useRole } from "./for-role.tsx";
 import { ListHead } from "./list-head.tsx";
@@ -30,7 +31,9 @@ function UsersPage() {
   const { query } = useLocation();
   const view = readUsersView(query);
   const isAllowed = mayChange(useRole(), "users");
-  const users = useApi("GET /users", { query: askOf(view) });
+  const asked = askOf(view);
+  const { page: _page, page_size: _size, ...filters } = asked ?? {};
+  const users = useApi("GET /users", { query: asked });
   const [isCreating, setCreating] = useState(false);
   useWanted("create", () => setCreating(isAllowed));
   // Here, where it outlasts a page that cannot be loaded.
@@ -54,6 +57,7 @@ function UsersPage() {
       <Loaded query={users}>
         {({ items, total }) => <List {...{ view, items, total, selection, isAllowed }} onDone={done.tell} />}
       </Loaded>
+      <Export route="GET /users/export" query={filters} isWhole={isEverybody(view)} />
       {isCreating ? (
         <CreateDialog
           onClose={() => setCreating(false)}

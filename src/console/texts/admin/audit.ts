@@ -11,6 +11,17 @@ const en = {
   empty: "No record matches these filters.",
   emptyPage: "This page is past the end of the list.",
   first: "Go to the first page",
+  searched: (records: number, since: string) =>
+    `The newest ${number(records)} records that match the other filters were looked through, back to ${since}.`,
+  further: "Look further back",
+  ranges: {
+    label: "Time",
+    all: "All",
+    today: "Today",
+    week: "7 days",
+    month: "30 days",
+    thisMonth: "This month",
+  },
   failed: "failed",
   why: "Recorded reason:",
   raw: "Details",
@@ -31,6 +42,8 @@ const en = {
   filter: {
     title: "Filter",
     summary: (count: number) => (count === 0 ? "Filter" : count === 1 ? "Filter (1 set)" : `Filter (${count} set)`),
+    q: "Search",
+    qHint: "A part of a name, an object, an address or a value in the details.",
     actor: "Who did it",
     actorHint: "The exact name",
     action: "What was done",
@@ -57,20 +70,6 @@ const en = {
     zone: (name: string) => `In your time zone, ${name}`,
     show: "Show records",
     clear: "Clear all filters",
-  },
-  export: {
-    title: "Export as a file",
-    whole: "All records, oldest first, as CSV. Set a time in the filter above to export less.",
-    range: (since: string, until: string) =>
-      `All records ${since === "" ? "" : `from ${since} `}${until === "" ? "" : `until ${until}`}, oldest first, as CSV. The other filters do not apply to the file.`,
-    start: "Export as CSV",
-    starting: "The service prepares the file …",
-    received: (size: string) => `${size} received so far …`,
-    cancel: "Stop the export",
-    cancelled: "The export was stopped. Nothing was saved.",
-    done: (name: string, size: string) => `${name} is complete (${size}) and was handed to your browser to save.`,
-    again: "Save it again",
-    broken: "The file ended early, so nothing was saved. Try again.",
   },
   verify: {
     title: "Is the log as it was written?",

@@ -37,7 +37,7 @@ export async function receive(response: Response, onBytes: (bytes: number) => vo
 export function fileNameOf(disposition: string): string {
   const named = /filename="((?:[^"\\]|\\.)*)"|filename=([^;\s]+)/i.exec(disposition);
   const name = (named?.[1] ?? named?.[2] ?? "").replace(/\\(.)/g, "$1").replace(/[^\w .-]/g, "_");
-  return name === "" ? "audit.csv" : name;
+  return name === "" ? "export.csv" : name;
 }
 
 /** A number of bytes as people read it, such as "12.3 MB". */

@@ -1,16 +1,13 @@
-/** The log as a file: received piece by piece, then handed to the browser to save. */
+/** A list as a file: received piece by piece, then handed to the browser to save. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ApiFailure, download } from "../../../api.ts";
-import { auditTexts } from "../../../texts/admin/audit.ts";
+import { ApiFailure, download, type QueryOf } from "../../../api.ts";
+import { exportTexts as texts } from "../../../texts/admin/export.ts";
 import { useAction } from "../../../ui/action.ts";
 import { Button } from "../../../ui/button.tsx";
-import { moment } from "../../../ui/clock.ts";
 import { Failure, Notice } from "../../../ui/notice.tsx";
 import { Section } from "../../../ui/page.tsx";
 import { bytesText, receive } from "./download.ts";
-
-const { export: texts } = auditTexts;
 
 interface Saved {
   readonly name: string;
@@ -18,8 +15,18 @@ interface Saved {
   readonly href: string;
 }
 
-/** Exports the records between two moments; "" leaves a side open. */
-export function Export({ since, until }: { readonly since: string; readonly until: string }) {
+type Exporting = "GET /audit/export" | "GET /users/export";
+const FORMATS = ["csv", "jsonl"] as const;
+
+interface ExportProps<R extends Exporting> {
+  readonly route: R;
+  /** The filters of the list. */
+  readonly query: QueryOf<R> & object;
+  readonly isWhole: boolean;
+}
+
+/** Exports what a list shows on all its pages. */
+export function Export<R extends Exporting>({ route, query, isWhole }: ExportProps<R>) {
   const [bytes, setBytes] = useState(0);
   const [saved, setSaved] = useState<Saved>();
   const [isStopped, setStopped] = useState(false);
@@ -29,14 +36,16 @@ export function Export({ since, until }: { readonly since: string; readonly unti
   useEffect(() => () => stop.current?.abort(), []);
   useEffect(() => () => (saved === undefined ? undefined : URL.revokeObjectURL(saved.href)), [saved]);
 
-  const work = useAction(async () => {
+  const [format, setFormat] = useState<(typeof FORMATS)[number]>();
+  const work = useAction(async (wanted: (typeof FORMATS)[number]) => {
+    setFormat(wanted);
     const controller = new AbortController();
     stop.current = controller;
     setBytes(0);
     setSaved(undefined);
     setStopped(false);
     try {
-      const response = await download("GET /audit/export", { query: { since, until }, signal: controller.signal });
+      const response = await download(route, { query: { ...query, format: wanted }, signal: controller.signal });
       const { name, content } = await receive(response, setBytes);
       const href = URL.createObjectURL(content);
       setSaved({ name, size: content.size, href });
@@ -54,11 +63,19 @@ export function Export({ since, until }: { readonly since: string; readonly unti
 
   return (
     <Section title={texts.title}>
-      <p>{since === "" && until === "" ? texts.whole : texts.range(shown(since), shown(until))}</p>
+      <p>
+        {isWhole ? texts.whole : texts.filtered} {texts.recorded}
+      </p>
       <div class="actions" ref={button}>
-        <Button busy={work.busy && texts.starting} onClick={() => void work.run()}>
-          {texts.start}
-        </Button>
+        {FORMATS.map((one) => (
+          <Button
+            key={one}
+            busy={work.busy && one === format && texts.starting}
+            onClick={() => void (work.busy ? undefined : work.run(one))}
+          >
+            {texts.formats[one]}
+          </Button>
+        ))}
         {work.busy ? <Button onClick={cancel}>{texts.cancel}</Button> : null}
       </div>
       {work.busy ? (
@@ -89,10 +106,6 @@ export function Export({ since, until }: { readonly since: string; readonly unti
       )}
     </Section>
   );
-}
-
-function shown(instant: string): string {
-  return instant === "" || Number.isNaN(Date.parse(instant)) ? instant : moment(instant);
 }
 
 /** Has the browser save it, as if a link to it were followed. */

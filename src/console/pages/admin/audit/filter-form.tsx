@@ -2,6 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
+import { MAX_SEARCH } from "../../../../shared/product/limits.ts";
 import type { AuditAction } from "../../../texts/admin/actions.ts";
 import { actionTexts } from "../../../texts/admin/actions.ts";
 import { auditTexts } from "../../../texts/admin/audit.ts";
@@ -38,6 +39,15 @@ export function FilterForm({ filter }: { readonly filter: AuditFilter }) {
       <summary>{texts.summary(inForce)}</summary>
       <Form class="filter-form" onSubmit={() => show()}>
         <div class="filters">
+          <Input
+            label={texts.q}
+            hint={texts.qHint}
+            type="search"
+            name="q"
+            value={typed.q}
+            onValue={set("q")}
+            maxLength={MAX_SEARCH}
+          />
           <Input
             label={texts.actor}
             hint={texts.actorHint}
