@@ -19,6 +19,7 @@ import { settings } from "./settings.ts";
 import { sso } from "./sso.ts";
 import { tokens } from "./tokens.ts";
 import { totp } from "./totp.ts";
+import { imports } from "./users/import.ts";
 import { users } from "./users.ts";
 import { webhooks } from "./webhooks.ts";
 
@@ -26,6 +27,7 @@ import { webhooks } from "./webhooks.ts";
 export const CONTRACT = {
   ...settings,
   ...users,
+  ...imports,
   ...keys,
   ...sessions,
   ...me,

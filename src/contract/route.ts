@@ -60,8 +60,10 @@ export interface Route {
   readonly params?: ObjectSchema;
   readonly query?: ObjectSchema;
   readonly body?: v.GenericSchema;
-  /** How the body comes, unless as JSON that has to be there: JSON or nothing, a form, JSON of an agent. */
-  readonly bodyAs?: "optional" | "form" | "agent";
+  /** How the body comes, unless as JSON that has to be there: JSON or nothing, a form, JSON of an agent, a file. */
+  readonly bodyAs?: "optional" | "form" | "agent" | "csv";
+  /** Bytes of the body, where a route needs more than others. */
+  readonly bodyLimit?: number;
   /** 200 if undefined. */
   readonly status?: 201 | 303;
   /** The content of `data` after success; with `isBare`, the whole body. */

@@ -96,6 +96,10 @@ export const PLACES: Readonly<Record<string, Place>> = {
     what: "the same of what needs somebody",
     imports: ["domain/stats", "server/event-records.ts"],
   },
+  "server/import-record.ts": {
+    what: "the same of files of users",
+    imports: ["domain/users/import"],
+  },
   "server/fleet-records.ts": {
     what: "the same of hosts, groups and grants",
     imports: ["domain", "store/schema-fleet.ts"],
@@ -106,6 +110,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
       "server/records.ts",
       "server/diagnosis-record.ts",
       "server/listed-user-record.ts",
+      "server/import-record.ts",
       "server/fleet-records.ts",
       "server/event-records.ts",
       "server/attention-record.ts",

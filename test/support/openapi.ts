@@ -104,8 +104,9 @@ function checkRequest({ request, sent }: Exchange, operation: Operation, { where
     operation.requestBody?.required === true ||
     (operation.requestBody !== undefined && sent !== undefined && sent !== "")
   ) {
-    const body = typeof sent === "string" ? JSON.parse(sent) : sent;
-    requireValid(requests, `${place}/requestBody/content/application~1json/schema`, body, `${where}, request`);
+    const type = Object.keys(operation.requestBody?.content ?? {})[0] ?? "";
+    const body = typeof sent === "string" && type !== "text/csv" ? JSON.parse(sent) : sent;
+    requireValid(requests, `${place}/requestBody/content/${escapePointer(type)}/schema`, body, `${where}, request`);
   }
   const query = new URL(request.url).searchParams;
   for (const [index, parameter] of (operation.parameters ?? []).entries()) {

@@ -50,6 +50,7 @@ const MAY: Readonly<Record<string, readonly Caller[]>> = {
   "GET /auth/me": LOGGED_IN,
   "GET /users": reading(OPERATORS),
   "POST /users": OPERATORS,
+  "POST /users/import": OPERATORS,
   "GET /users/supervisors": reading(OPERATORS),
   "GET /users/export": reading(OPERATORS),
   "GET /users/:id": reading(OPERATORS),

@@ -21,6 +21,7 @@ import { printUser, withUser } from "./shown-user.ts";
 import { deleteCommand, disableCommand } from "./user-closings.ts";
 import { exportCommand } from "./user-export.ts";
 import { extendCommand } from "./user-extend.ts";
+import { importCommand } from "./user-import.ts";
 import { list } from "./user-list.ts";
 import { accessCommands } from "./user-sessions.ts";
 
@@ -127,7 +128,7 @@ export const userCommand = command(
   "user",
   or(
     or(list, exportCommand, show, create, update, disableCommand, enable, extendCommand, deleteCommand, rebuild),
-    accessCommands,
+    or(importCommand, accessCommands),
   ),
   {
     brief: message`Manage external users.`,

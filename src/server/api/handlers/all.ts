@@ -10,6 +10,7 @@ import { authHandlers } from "./auth.ts";
 import { dashboardHandlers } from "./dashboard.ts";
 import { hostGroupHandlers } from "./host-groups.ts";
 import { hostHandlers } from "./hosts.ts";
+import { importHandlers } from "./imports.ts";
 import { keyHandlers } from "./keys.ts";
 import { meHandlers } from "./me.ts";
 import { passkeyHandlers } from "./passkeys.ts";
@@ -25,6 +26,7 @@ import { webhookHandlers } from "./webhooks.ts";
 export const HANDLERS: Handlers<typeof CONTRACT> = {
   ...settingHandlers,
   ...userHandlers,
+  ...importHandlers,
   ...keyHandlers,
   ...sessionHandlers,
   ...meHandlers,

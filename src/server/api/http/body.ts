@@ -68,6 +68,15 @@ export async function readForm(request: Request, maximum: number): Promise<objec
   return form;
 }
 
+/** The request's CSV file as it came. Throws `invalid` for anything else, and a 413 refusal for more than `maximum` bytes. */
+export async function readCsv(request: Request, maximum: number): Promise<{ readonly bytes: Uint8Array }> {
+  refuseDeclared(request, maximum);
+  if (!/^text\/csv\s*(;|$)/i.test(request.headers.get("content-type") ?? "")) {
+    throw new UamError("invalid", "The body must be a CSV file with the header Content-Type: text/csv");
+  }
+  return { bytes: await readWhole(request, maximum) };
+}
+
 /**
  * Throws a 413 refusal for a body of more than `maximum` bytes on routes that take none and read none. One without a
  * length is counted, except that of a GET or HEAD, which has no meaning (RFC 9110, section 9.3.1) and is dropped unread.

@@ -5,7 +5,7 @@ import type { Context } from "../../../domain/operation/context.ts";
 import { UamError } from "../../../shared/errors.ts";
 import type { Web } from "../web.ts";
 import { type Agent, readAgentBody, readEnrolment, requireAgent } from "./agent-request.ts";
-import { readForm, readJson } from "./body.ts";
+import { readCsv, readForm, readJson } from "./body.ts";
 import { refuseMisspelled } from "./misspelled.ts";
 import { authorize, contextOf, infoOf, type LiveSession } from "./request.ts";
 import { isSafe } from "./routing.ts";
@@ -39,12 +39,13 @@ export async function admit(web: Web, request: Request): Promise<Admitted> {
  * sends anywhere without asking. It parses before any other hook runs, so that permission is asked for, and the limit counted, here too.
  */
 export async function parseBody(web: Web, request: Request): Promise<object> {
-  const { who, body: schema, bodyAs } = contractOf(request);
+  const { who, body: schema, bodyAs, bodyLimit } = contractOf(request);
   if (who.permission === "agent") return await readAgentBody(web, request);
   if (who.permission !== "public") await authorize(web, request, who);
   else if (who.limit !== undefined) countRequest(web, request, who.limit);
   if (bodyAs === "agent") return await readEnrolment(request);
-  const maximum = web.options.maxBody;
+  const maximum = bodyLimit ?? web.options.maxBody;
+  if (bodyAs === "csv") return await readCsv(request, maximum);
   if (bodyAs === "form") return await readForm(request, maximum);
   const body = await readJson(request, { maximum, optional: bodyAs === "optional" });
   refuseMisspelled(schema, body, "field");

@@ -1,5 +1,6 @@
 /** The OpenAPI 3.1 document, made from the contract: by what guards, parses and validates. */
 
+import type * as v from "valibot";
 import { readsInput, reasonsOf } from "../../../contract/reasons/reasons-of.ts";
 import type { Need, ObjectSchema, Route } from "../../../contract/route.ts";
 import type { Reason } from "../../../shared/product/reasons.ts";
@@ -128,7 +129,7 @@ function describeRoute({ method, contract }: RegisteredRoute, path: string, comp
     ...describeParameters("path", params, components),
     ...describeParameters("query", query, components),
   ];
-  const content = body === undefined ? undefined : jsonContent(convertSchema(body, "input", components), components);
+  const content = body === undefined ? undefined : contentOf(body, bodyAs, components);
   return {
     operationId: operationId ?? operationIdOf(method, path),
     tags: [tagOf(path)],
@@ -140,9 +141,7 @@ function describeRoute({ method, contract }: RegisteredRoute, path: string, comp
     ...(roles === undefined ? {} : { "x-roles": roles }),
     "x-reasons": reasonsOf(method, contract),
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(content === undefined
-      ? {}
-      : { requestBody: { required: bodyAs !== "optional", content: bodyAs === "form" ? asForm(content) : content } }),
+    ...(content === undefined ? {} : { requestBody: { required: bodyAs !== "optional", content } }),
     responses: describeResponses(method, contract, components),
   };
 }
@@ -243,6 +242,18 @@ function describeFailures(components: Components): Record<string, ResponseObject
 function jsonContent(schema: JsonSchema, components: Components): Content {
   const example = exampleOf(schema, components);
   return { "application/json": { schema, ...(example === undefined ? {} : { example }) } };
+}
+
+/** A file is no JSON, so no schema that checks it says what it is. */
+const CSV: Content = {
+  "text/csv": { schema: { type: "string" }, example: "username,email\r\nalice,alice@example.org\r\n" },
+};
+
+/** How the body of a request comes. */
+function contentOf(body: v.GenericSchema, bodyAs: Route["bodyAs"], components: Components): Content {
+  if (bodyAs === "csv") return CSV;
+  const content = jsonContent(convertSchema(body, "input", components), components);
+  return bodyAs === "form" ? asForm(content) : content;
 }
 
 function asForm(content: Content): Content {

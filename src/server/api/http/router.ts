@@ -6,6 +6,7 @@ import type { Web } from "../web.ts";
 import { isOfAgent, MAX_AGENT_BODY } from "./agent-request.ts";
 import { refuseLargeBody } from "./body.ts";
 import { acceptContent } from "./refusals.ts";
+import { infoOf } from "./request.ts";
 import { unknownRoute } from "./routing.ts";
 
 /**
@@ -21,7 +22,8 @@ export function createRouter(web: Web, prefix: string, fail: (thrown: unknown, r
   // After guards and validation, so that a caller without permission learns nothing of a limit; a route bounds what it reads itself.
   router.onBeforeHandle(({ request }) => {
     acceptContent(request);
-    return refuseLargeBody(request, isOfAgent(request) ? MAX_AGENT_BODY : web.options.maxBody);
+    const most = infoOf(request).entry?.bodyLimit ?? web.options.maxBody;
+    return refuseLargeBody(request, isOfAgent(request) ? MAX_AGENT_BODY : most);
   });
   return router;
 }

@@ -1,0 +1,85 @@
+/** uam user import. */
+
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createTestCli, type TestCli } from "../../../support/cli.ts";
+
+let cli: TestCli;
+let directory: string;
+let path: string;
+let count = 0;
+
+beforeAll(async () => {
+  cli = await createTestCli();
+  directory = mkdtempSync(join(tmpdir(), "uam-import-"));
+});
+afterAll(async () => {
+  await cli.close();
+  rmSync(directory, { recursive: true });
+});
+beforeEach(() => {
+  path = join(directory, `${++count}.csv`);
+});
+
+const write = (...lines: readonly string[]) => writeFileSync(path, `username,email,id\r\n${lines.join("\r\n")}\r\n`);
+const said = (stderr: string) => stderr.replace(/^\{.*\n/gm, "");
+const isThere = async (name: string) => (await cli.run(["user", "show", name])).code === 0;
+
+describe("uam user import", () => {
+  test("says what it would do, and does it once somebody agrees", async () => {
+    write("ann,ann@example.org,1", "bo,bo@example.org,2");
+    const preview = await cli.run(["user", "import", path, "--preview"]);
+    expect(preview).toMatchObject({ code: 0, stdout: "" });
+    expect(preview.stderr).toBe("Columns that are not read: id\n2 users: 2 new.\n");
+    const no = await cli.run(["user", "import", path], { ask: async () => "n" });
+    expect(no.code).toBe(1);
+    expect(await isThere("ann")).toBe(false);
+    const asked: string[] = [];
+    const yes = await cli.run(["user", "import", path], {
+      ask: async (question: string) => {
+        asked.push(question);
+        return "y";
+      },
+    });
+    expect(asked).toEqual(["Create 2 users? [y/N] "]);
+    expect(yes.code).toBe(0);
+    expect(said(yes.stderr)).toEndWith("2 users created.\n");
+    expect(await isThere("bo")).toBe(true);
+  });
+
+  test("names each fault with its line, and exits with 1", async () => {
+    write("cem,cem@example.org,1", "_,x@example.org,2", "dot,nobody,3");
+    const { code, stdout, stderr } = await cli.run(["user", "import", path, "--yes"]);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^LINE +COLUMN +FAULT\n3 +username +The username must.*\n4 +email +The e-mail must/);
+    expect(said(stderr)).toEndWith("3 users: 1 new, 2 with faults.\n");
+    expect(await isThere("cem")).toBe(false);
+    const good = await cli.run(["user", "import", path, "--yes", "--only-good", "--json"]);
+    expect(good.code).toBe(0);
+    expect(JSON.parse(good.stdout)).toMatchObject({ created: 1, items: [{ username: "cem" }], faults: { faulty: 2 } });
+    const again = await cli.run(["user", "import", path, "--preview", "--json"]);
+    expect(again.code).toBe(1);
+    expect(JSON.parse(again.stdout)).toMatchObject({ preview: true, good: 0, faults: { existing: 1, faulty: 2 } });
+  });
+
+  test("reads standard input, and does not ask at it", async () => {
+    const input = { readStandardInput: async () => "username;email\nstd;std@example.org\n" };
+    expect((await cli.run(["user", "import", "-"], { ...input, ask: async () => "y" })).code).toBe(2);
+    expect((await cli.run(["user", "import", "-", "--yes"], input)).code).toBe(0);
+    expect(await isThere("std")).toBe(true);
+    const latin = { readStandardInput: async () => "username,email,supervisor\nlat,l@example.org,\uFFFD\n" };
+    expect((await cli.run(["user", "import", "-", "--yes"], latin)).stderr).toContain("not in UTF-8");
+  });
+
+  test("says why a file cannot be read", async () => {
+    expect((await cli.run(["user", "import", path, "--preview"])).stderr).toContain(`${path} cannot be read (ENOENT)`);
+    expect((await cli.run(["user", "import", directory, "--preview"])).stderr).toContain("is not a file");
+    writeFileSync(path, "x".repeat(5 * 1024 * 1024 + 1));
+    expect((await cli.run(["user", "import", path, "--preview"])).stderr).toContain("larger than");
+    write();
+    const { code, stderr } = await cli.run(["user", "import", path]);
+    expect([code, stderr]).toEqual([2, "uam: Importing needs --yes if there is no terminal to ask at.\n"]);
+  });
+});
