@@ -106,6 +106,19 @@ export function duration(): ValueParser<"sync", number> {
   return checked("DURATION", 0, (input) => parseDuration(input), String);
 }
 
+/** A duration such as `30d`, as it was typed. */
+export function durationText(): ValueParser<"sync", string> {
+  return checked(
+    "TIME",
+    "",
+    (input) => {
+      parseDuration(input);
+      return input;
+    },
+    String,
+  );
+}
+
 /** A moment such as `2026-11-20`, `7d` (ago), or RFC 3339. */
 export function moment(edge: DayEdge): ValueParser<"sync", Date> {
   return checked("TIME", new Date(0), (input) => parseMoment(input, edge, systemClock.now()), formatTimestamp);

@@ -8,7 +8,7 @@ import type { UserFilter } from "../../../domain/users/list.ts";
 import { USER_STATUSES } from "../../../shared/product/statuses.ts";
 import { USER_SORTS } from "../../../shared/product/user-sorts.ts";
 import { systemClock } from "../../../shared/time/clock.ts";
-import { jsonFlag, oneOf, pageOptions, textOption } from "../../terminal/arguments.ts";
+import { durationText, jsonFlag, oneOf, pageOptions, textOption } from "../../terminal/arguments.ts";
 import { type Command, EXIT, withServices } from "../../terminal/environment.ts";
 import { type Column, printPage, shortTime } from "../../terminal/output.ts";
 
@@ -31,10 +31,10 @@ export function filterOptions() {
         description: message`Only users who never logged in, to the service or by SSH, as far as it knows.`,
       }),
     ),
-    silentFor: textOption(
-      "--silent-for",
-      "TIME",
-      message`Only users who did not log in for so long, such as 30d, to the service or by SSH, and are no newer than that.`,
+    silentFor: optional(
+      option("--silent-for", durationText(), {
+        description: message`Only users who did not log in for so long, such as 30d, to the service or by SSH, and are no newer than that.`,
+      }),
     ),
     sort: optional(
       option("--sort", oneOf(USER_SORTS, "ORDER"), {
