@@ -152,8 +152,17 @@ describeInBrowser("the dashboard", () => {
     await ends.getByRole("button", { name: "Let go … third" }).click();
     await dialog.getByLabel("When access ends").selectOption("now");
     await dialog.getByText("What will happen").waitFor();
+    const reason = dialog.getByLabel(/^Reason/);
+    await reason.fill("x".repeat(501));
+    await dialog.getByRole("button", { name: "Disable now" }).click();
+    await dialog.getByText("At most 500 characters.").waitFor();
+    await reason.fill("The project is over");
     await dialog.getByRole("button", { name: "Disable now" }).click();
     await says(page, "third was disabled.");
+    const disabled = (await system.auditRows()).filter(({ action }) => action === "user.disable");
+    expect(disabled.map(({ detail }) => JSON.parse(detail))).toMatchObject([
+      { username: "third", reason: "The project is over" },
+    ]);
 
     await admin.call("DELETE", `/users/${ids.get("gone")}`);
     await ends.getByRole("button", { name: "Let go … gone" }).click();
