@@ -125,6 +125,9 @@ export const SCREENS: readonly Screen[] = [
   screen("users", "admin", {
     dialogs: {
       create: dialog(/^Create a user/),
+      "all that match": first(press(/^Select all \d+ that match/), async (page) => {
+        await page.getByText(/^\d+ selected on 2 pages/).waitFor();
+      }),
       "extend many": first(selectAll, dialog(/^Extend \d+ users/), press(/^Show what will happen/)),
       "disable many": first(selectAll, dialog(/^Disable \d+ users/, /can no longer log in|Nothing/)),
     },

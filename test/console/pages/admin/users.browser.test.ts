@@ -1,6 +1,7 @@
 /** The list of users: what it says of each, how it is filtered, and what becomes of texts that do not fit. */
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import AxeBuilder from "@axe-core/playwright";
 import { eq } from "drizzle-orm";
 import type { Browser, Page } from "playwright-core";
 import { PAGES } from "../../../../src/shared/product/pages.ts";
@@ -279,10 +280,13 @@ describeInBrowser("the list of users", () => {
       await keyboard(page).press("checkbox", "Compact rows");
       const compact = await heights();
       expect(compact).toHaveLength(3);
+      const { violations } = await new AxeBuilder({ page }).withTags(["wcag2a", "wcag2aa", "wcag22aa"]).analyze();
+      expect(violations).toEqual([]);
       for (const [index, height] of compact.entries()) expect(height).toBeLessThan((before[index] ?? 0) * 0.9);
       await page.goto(PAGES.audit);
       await page.getByRole("checkbox", { name: "Compact rows" }).waitFor();
       expect(await page.getByRole("checkbox", { name: "Compact rows" }).isChecked()).toBe(true);
+      await page.locator("tbody tr").first().waitFor();
       expect(Math.min(...(await heights()))).toBeLessThan(width === 1280 ? 32 : 80);
       await page.goto(PAGES.users);
       await row("compact-1").waitFor();
