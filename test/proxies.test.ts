@@ -235,7 +235,7 @@ describeSlowIf(isPossible).each(Object.keys(PROXIES))("%s, as in docs/proxies.md
     ]);
     expect(await away.json()).toEqual({ error: expect.stringContaining("not running") });
     await start();
-    expect((await lab.ask("/api/v1/readyz")).status).toBe(200);
+    await until(async () => (await lab.ask("/api/v1/readyz")).status === 200);
   });
 });
 
