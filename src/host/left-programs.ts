@@ -26,7 +26,7 @@ export interface SearchBounds {
   readonly found: number;
 }
 
-const BOUNDS: SearchBounds = { files: 2_000_000, milliseconds: 20_000, depth: 100, found: 20 };
+export const BOUNDS: SearchBounds = { files: 2_000_000, milliseconds: 20_000, depth: 100, found: 20 };
 /** File systems that wait for a network or for a user's program are left out: reading them may never end. */
 const LOCAL = new Set([
   "bcachefs",

@@ -7,8 +7,10 @@ import type { Config } from "../config/config.ts";
 import { findSeal, openSeal } from "../domain/audit/key.ts";
 import { createPasswordHasher } from "../domain/auth/administrators/passwords.ts";
 import type { Policy, Seal, Services, Site } from "../domain/operation/context.ts";
+import { createAdopter } from "../host/adoption/adopter.ts";
 import { createHost } from "../host/create-host.ts";
 import { ABSENT_HOST } from "../protocol/absent-host.ts";
+import type { Adopter } from "../protocol/adoption.ts";
 import type { Host } from "../protocol/host.ts";
 import { UamError } from "../shared/errors.ts";
 import type { Log } from "../shared/log.ts";
@@ -261,4 +263,9 @@ export function installationOf(config: Config, log: Log, machine: Machine): Inst
 export async function openHost(config: Config, log: Log, machine: Machine): Promise<Host> {
   if (!config.localHost) return ABSENT_HOST;
   return await createHost(hostSettingsOf(config), log, machine);
+}
+
+/** What root does with accounts of this host that the service did not make. */
+export function adopterOf(config: Config): Adopter {
+  return createAdopter(hostSettingsOf(config));
 }
