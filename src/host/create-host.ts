@@ -12,7 +12,7 @@ import { createDryRunExecutor } from "./execute/dry-run.ts";
 import { createSudoExecutor } from "./execute/sudo.ts";
 import { checkSudo } from "./execute/sudo-check.ts";
 import { runSudo } from "./execute/sudo-run.ts";
-import { attempt } from "./executor.ts";
+import { attempt, type Executor } from "./executor.ts";
 import type { HostContext } from "./host-context.ts";
 import { createManagedHost } from "./managed-host.ts";
 import { EXAMPLE, trashBases } from "./plan/plan.ts";
@@ -40,13 +40,7 @@ export async function createHost(given: HostSettings, log: Log, machine: Machine
     }
     case "direct": {
       if (ownUid() !== 0) throw new UamError("invalid", "UAM_HOST_MODE=direct needs root: run as root, or use sudo");
-      const executor = createDirectExecutor(log, {
-        kernel: machine.openKernel(),
-        isOurs: (uid: number) => isOurs(readAccounts(), uid, settings.markerGroup),
-        journal: openJournal(settings.tools),
-        loginLog: openLoginLog(settings.tools),
-        refusalLog: openRefusalLog(settings.tools),
-      });
+      const executor = directExecutor(settings, log, machine);
       return await prepared({ settings, executor, expiry, log, ...askSshd(settings.tools) });
     }
     case "sudo": {
@@ -60,6 +54,17 @@ export async function createHost(given: HostSettings, log: Log, machine: Machine
       return await prepared({ settings, executor, expiry, log, ...sshd });
     }
   }
+}
+
+/** Changes the host as root. */
+export function directExecutor({ tools, markerGroup }: HostSettings, log: Log, machine: Machine): Executor {
+  return createDirectExecutor(log, {
+    kernel: machine.openKernel(),
+    isOurs: (uid: number) => isOurs(readAccounts(), uid, markerGroup),
+    journal: openJournal(tools),
+    loginLog: openLoginLog(tools),
+    refusalLog: openRefusalLog(tools),
+  });
 }
 
 /** The settings read from sshd, which answers only root. */

@@ -52,8 +52,37 @@ export interface NewName {
   readonly name: string;
 }
 
+/** How far an adoption is, by what root wrote down: before the user is stored, afterwards, and while the account is given back. */
+export type AdoptionState = "taking" | "held" | "returning";
+
+/** What is written down of an account that was taken over. */
+export interface Adoption {
+  readonly uid: number;
+  /** The name that it had. */
+  readonly former: string;
+  /** The name that it has as a user's. */
+  readonly name: string;
+  readonly state: AdoptionState;
+  /** The keys that were found; none of them counts by itself. */
+  readonly keys: readonly FoundKey[];
+}
+
 /** What root does with accounts of the service's own host that the service did not make. */
 export interface Adopter {
   /** The account of that name; undefined if the host has none. Changes nothing. */
   look(name: string, wanted: NewName): Promise<FoundAccount | undefined>;
+  /**
+   * Takes the account over: writes down what it was, for root alone, then ends what runs, and gives it the new name, no password, no key and no
+   * group but ours. It is shut afterwards. Throws `conflict` if it is no longer as it was looked at, and `internal` if a step fails; what was
+   * written down then says how to give it back.
+   */
+  take(account: FoundAccount, wanted: NewName): Promise<void>;
+  /** Makes the account what it was, wherever `take` was cut short, and forgets what was written down. Nothing to do without that. */
+  giveBack(uid: number): Promise<void>;
+  /** What is written down, of every account. */
+  adoptions(): readonly Adoption[];
+  /** Notes that a user is stored with the account, or that it is about to be given back. */
+  mark(uid: number, state: AdoptionState): void;
+  /** Forgets an account that is gone with its user. */
+  forget(uid: number): void;
 }

@@ -8,10 +8,11 @@ import { findSeal, openSeal } from "../domain/audit/key.ts";
 import { createPasswordHasher } from "../domain/auth/administrators/passwords.ts";
 import type { Policy, Seal, Services, Site } from "../domain/operation/context.ts";
 import { createAdopter } from "../host/adoption/adopter.ts";
+import { readAdoptions } from "../host/adoption/record.ts";
 import { createHost } from "../host/create-host.ts";
 import { ABSENT_HOST } from "../protocol/absent-host.ts";
 import type { Adopter } from "../protocol/adoption.ts";
-import type { Host } from "../protocol/host.ts";
+import type { AccountRef, Host } from "../protocol/host.ts";
 import { UamError } from "../shared/errors.ts";
 import type { Log } from "../shared/log.ts";
 import type { Machine } from "../shared/system/kernel.ts";
@@ -161,6 +162,7 @@ async function openParts(
       db: main.db,
       autocommit: autocommit.db,
       host: await host,
+      adopter: adopterOf(config, log, machine),
       clock: systemClock,
       log,
       hasher: createPasswordHasher(),
@@ -265,7 +267,17 @@ export async function openHost(config: Config, log: Log, machine: Machine): Prom
   return await createHost(hostSettingsOf(config), log, machine);
 }
 
-/** What root does with accounts of this host that the service did not make. */
-export function adopterOf(config: Config): Adopter {
-  return createAdopter(hostSettingsOf(config));
+/** What root does with accounts of this host that the service did not make; undefined where the service changes none as root. */
+function adopterOf(config: Config, log: Log, machine: Machine): Adopter | undefined {
+  if (!config.localHost || config.hostMode !== "direct") return undefined;
+  return createAdopter(hostSettingsOf(config), { log, machine, directory: adoptedIn(config) });
+}
+
+/** The adopted accounts by what is written down: known without the database. */
+export function adoptedAccounts(config: Config): readonly AccountRef[] {
+  return readAdoptions(adoptedIn(config)).map(({ name, uid }) => ({ name, uid }));
+}
+
+function adoptedIn({ dataDir }: Config): string {
+  return join(dataDir, "adopted");
 }

@@ -84,6 +84,8 @@ export const TESTED_BY: Readonly<Record<string, readonly string[]>> = {
   "domain/users": ["domain/users/users.test.ts"],
   "domain/wire": ["domain/wire/many-hosts.test.ts", "domain/wire/state.test.ts"],
 
+  "host/adoption/adopter.ts": ["cli/commands/users/user-adopt.host.test.ts"],
+  "host/adoption/shadow.ts": ["host/adoption/take.host.test.ts"],
   "host/execute": ["host/sudo.host.test.ts", "host/sudo-rules.host.test.ts"],
   "host/foreign-keys.ts": ["host/direct-effective.host.test.ts"],
   "host/home.ts": ["host/shut-home.host.test.ts"],

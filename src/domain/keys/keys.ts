@@ -32,12 +32,14 @@ export interface NewKey {
   readonly publicKey: string;
   /** The networks from which it may be used: CIDRs within the user's; none for all of the user's. */
   readonly sourceNetworks?: readonly string[] | undefined;
+  /** Whether an administrator confirms a key that was found in the account's own files; by default, it is uploaded. */
+  readonly isFound?: boolean;
 }
 
 /** Stores a key for an active user and puts it into the account's file: both or neither. */
 export function uploadKey(context: Context, userId: number, input: NewKey): Promise<KeyRow> {
   const entry = {
-    action: "key.create",
+    action: input.isFound === true ? "key.confirm" : "key.create",
     subjectId: userId,
     detail: { name: input.name },
   } as const;

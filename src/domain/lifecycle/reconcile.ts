@@ -13,6 +13,7 @@ import { accountOf, allAccounts } from "../accounts/account.ts";
 import { listClosings } from "../accounts/closings.ts";
 import { findUnlocked, findUserByName, lockUserIfStored, selectUsers, type User } from "../accounts/find-user.ts";
 import { removeUnfinishedAccounts } from "../accounts/intents.ts";
+import { finishAdoptions } from "../adoption/finish.ts";
 import { tellAdministrators } from "../mail/administrators.ts";
 import { keyCameBack } from "../mail/host-messages.ts";
 import { auditedClosing } from "../operation/audited.ts";
@@ -43,6 +44,7 @@ export async function reconcileHost(
   const { db, host, clock } = services;
   if (mode !== "check") {
     await removeUnfinishedAccounts(services);
+    await finishAdoptions(services);
     await importLocks(services, dataDir).catch((error: unknown) => {
       // They stay in the journal, and the accounts that it names are not opened below. The rest need not wait for them.
       services.log.error("locks could not be recorded and will be tried again", { error });

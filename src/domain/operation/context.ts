@@ -1,5 +1,6 @@
 /** The input of an operation: the parts of the service, the caller, and control over its own record. */
 
+import type { Adopter } from "../../protocol/adoption.ts";
 import type { HostState } from "../../protocol/fleet.ts";
 import type { Host } from "../../protocol/host.ts";
 import type { Log } from "../../shared/log.ts";
@@ -107,6 +108,8 @@ export interface Services {
    */
   readonly autocommit: Database;
   readonly host: Host;
+  /** What root does with accounts of this host that the service did not make; only where the service is root. */
+  readonly adopter?: Adopter | undefined;
   readonly clock: Clock;
   readonly log: Log;
   readonly hasher: Hasher;

@@ -128,12 +128,18 @@ export async function getUser(context: Context, userId: number): Promise<User> {
   return await requireUser(context.db, userId);
 }
 
-async function insertUser(op: Operation, user: typeof users.$inferInsert, uid: number): Promise<User> {
+/** Stores a user with the uid, on the hosts that `grant` gives. Throws `conflict` if the username is taken. */
+export async function insertUser(
+  op: Operation,
+  user: typeof users.$inferInsert,
+  uid: number,
+  grant = grantDefaultGroup,
+): Promise<User> {
   try {
     const [row] = await op.tx.insert(users).values(user).returning().prepare("insert_user").execute();
     if (row === undefined) throw new Error("insert returned no row");
     await op.tx.insert(accounts).values({ userId: row.id, uid }).prepare("insert_account").execute();
-    return { ...row, uid, local: await grantDefaultGroup(op, row.id) };
+    return { ...row, uid, local: await grant(op, row.id) };
   } catch (error) {
     if (isDuplicate(error, "users_username_unique")) {
       throw new UamError("conflict", `The username ${user.username} is taken`, { reason: "user.taken" });

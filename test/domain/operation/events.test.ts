@@ -478,7 +478,7 @@ const EVENTS: readonly Event[] = [
 /** Their operations, and their tests, are in fleet/. */
 const FLEET = AUDIT_ACTIONS.filter((action) => /^(?:host|host_token|host_group|fleet)\.|^user\.grant$/.test(action));
 
-/** Their operations, and their tests, are in lifecycle/, in auth/, server/api/handlers/admins.ts, and at the command line. */
+/** Their operations, and their tests, are in adoption/, lifecycle/, in auth/, server/api/handlers/admins.ts, and at the command line. */
 const ELSEWHERE: readonly AuditAction[] = [
   ...(["lifecycle.expire", "lifecycle.recycle", "audit.purge", "reconcile.repair"] as const),
   ...(["admin.create", "admin.update", "admin.remove", "service.backup", "service.restore"] as const),
@@ -486,6 +486,7 @@ const ELSEWHERE: readonly AuditAction[] = [
   ...(["admin.end_sessions", "auth.passkey_add", "auth.passkey_rename", "auth.passkey_remove"] as const),
   ...(["auth.totp_add", "auth.totp_remove", "auth.admin_password_only", "auth.changes_refused"] as const),
   ...(["user.end_sessions", "user.export", "audit.export"] as const),
+  ...(["user.adopt", "user.give_back", "key.confirm"] as const),
 ];
 
 describe("the Events table", () => {

@@ -11,6 +11,7 @@ import { type Command, EXIT, withServices } from "../../terminal/environment.ts"
 import { requireUserReferred } from "../../terminal/find-user.ts";
 import { type Column, printJson, printRecord, printTable, shortTime } from "../../terminal/output.ts";
 import { awaitHostsOf, printHosts } from "./hosts-confirmed.ts";
+import { foundKeyCommands } from "./key-found.ts";
 
 const list = command(
   "list",
@@ -55,7 +56,7 @@ const free = command(
   },
 );
 
-export const keyCommand = command("key", or(list, revoke, free), {
+export const keyCommand = command("key", or(list, revoke, free, foundKeyCommands), {
   brief: message`List and revoke SSH public keys.`,
 });
 

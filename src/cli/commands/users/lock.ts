@@ -100,7 +100,7 @@ function sayReported(
 
 /** Journal first: an account shut without an entry would be opened again by the next reconciliation. */
 async function shutAndJournal({ environment, config, log }: Work, username: string, isAgent: boolean): Promise<Shut> {
-  const { openHost, policyOf } = await import("../../../server/compose.ts");
+  const { adoptedAccounts, openHost, policyOf } = await import("../../../server/compose.ts");
   const { openTurn, shutForGood } = await import("../../../agent/turn.ts");
   const shutOn = (host: Host, account: AccountRef) =>
     isAgent
@@ -109,7 +109,7 @@ async function shutAndJournal({ environment, config, log }: Work, username: stri
   const { findLockable } = await import("../../../domain/lifecycle/locks.ts");
   const host = await openHost(config, log, environment.runtime);
   const { readState } = await import("../../../agent/store.ts");
-  const known = (isAgent ? readState(config.dataDir)?.records : undefined) ?? [];
+  const known = isAgent ? (readState(config.dataDir)?.records ?? []) : adoptedAccounts(config);
   const account = await findLockable(host, policyOf(config), username, known).catch(async (error: unknown) => {
     // Somebody may have taken it out of our group. Then only what is stored tells whose it is.
     const stored = isAgent ? undefined : await findStored(environment, username);

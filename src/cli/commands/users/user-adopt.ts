@@ -1,46 +1,82 @@
 /** uam user adopt: an account that somebody else made on this host. */
 
-import { object } from "@optique/core/constructs";
+import { object, or } from "@optique/core/constructs";
 import { message } from "@optique/core/message";
 import { map } from "@optique/core/modifiers";
-import { argument, command } from "@optique/core/primitives";
+import { argument, command, option } from "@optique/core/primitives";
 import { string } from "@optique/core/valueparser";
 import type { Look, SeenKey } from "../../../domain/adoption/look.ts";
-import type { Adopter } from "../../../protocol/adoption.ts";
-import { UamError } from "../../../shared/errors.ts";
-import { jsonFlag, textOption } from "../../terminal/arguments.ts";
-import { type CliEnvironment, type Command, EXIT, loadConfig, withServices } from "../../terminal/environment.ts";
+import type { UserRow } from "../../../store/schema.ts";
+import { daysOption, jsonFlag, networkOptions, textOption, userArgument } from "../../terminal/arguments.ts";
+import { type CliEnvironment, type Command, EXIT, withServices } from "../../terminal/environment.ts";
 import { type Column, printJson, printRecord, printTable, visible } from "../../terminal/output.ts";
+import { confirmed, yesFlag } from "./confirmed.ts";
+import { printUser } from "./shown-user.ts";
 
-export const adoptCommand = command(
+const adoptCommand = command(
   "adopt",
   map(
     object({
       account: argument(string({ metavar: "ACCOUNT" }), { description: message`The account, as /etc/passwd has it.` }),
       username: textOption("--username", "NAME", message`The user's name; by default the account's, without ext_.`),
+      email: textOption("--email", "ADDRESS", message`Where login codes are mailed; needed with --yes.`),
+      fullName: textOption("--full-name", "NAME", message`The person's name.`),
+      supervisor: textOption("--supervisor", "NAME", message`Who is responsible for the user.`),
+      purpose: textOption("--purpose", "TEXT", message`What the access is for.`),
+      note: textOption("--note", "TEXT", message`A note for administrators; the user cannot read it.`),
+      sourceNetworks: networkOptions(),
+      ttlDays: daysOption("--ttl-days", message`Days until the account expires; the default is policy.default_ttl.`),
+      leaveSudo: option("--leave-sudo", { description: message`Adopt it although sudo has rules for it.` }),
+      yes: option("--yes", { description: message`Do it; without it, only show what there is.` }),
       json: jsonFlag(),
     }),
     (input) => runAdopt(input),
   ),
   {
-    brief: message`Show what there is of an account that somebody else made on this host.`,
-    description: message`Shows an account of this host that the service did not make: its uid, home and groups, the keys that sshd reads for it, the other ways into it, what is in the way of making it a user's, and what that would change. Changes nothing. Run it as root, where the service runs as root, too.`,
+    brief: message`Make an account that somebody else made on this host a user's.`,
+    description: message`Shows an account of this host that the service did not make: its uid, home and groups, the keys that sshd reads for it, the other ways into it, what is in the way of making it a user's, and what that would change. With --yes, it becomes the user's: renamed to ext_NAME, with its uid and files, and without its password, groups, jobs and keys, until uam key confirm. uam user give-back undoes that. Run it as root, where the service runs as root, too.`,
   },
 );
+
+const giveBackCommand = command(
+  "give-back",
+  map(object({ user: userArgument(), yes: yesFlag(), json: jsonFlag() }), (input) => runGiveBack(input)),
+  {
+    brief: message`Make an adopted account what it was before.`,
+    description: message`Gives the account the name, password, keys and groups back that it had, and forgets the user. Possible until a key is stored for the user. Jobs that were removed stay so: uam user jobs shows them. Asks first, unless --yes is given.`,
+  },
+);
+
+/** Commands about accounts that somebody else made. */
+export const adoptionCommands = or(adoptCommand, giveBackCommand);
 
 interface Input {
   readonly account: string;
   readonly username: string | undefined;
+  readonly email: string | undefined;
+  readonly leaveSudo: boolean;
+  readonly yes: boolean;
   readonly json: boolean;
 }
 
-function runAdopt({ account, username, json }: Input): Command {
+function runAdopt({ account, username, email, leaveSudo, yes, json, ...rest }: Input): Command {
   return async (environment) => {
-    const adopter = await openAdopter(environment);
-    const { lookToAdopt } = await import("../../../domain/adoption/look.ts");
     const { operator } = environment;
+    const request = { account, username, operator };
+    if (yes && email === undefined) {
+      environment.err("uam: --yes needs --email.\n");
+      return EXIT.usage;
+    }
+    const { adoptAccount, requireAdopter } = await import("../../../domain/adoption/adopt.ts");
+    if (yes && email !== undefined) {
+      const input = { ...request, leaveSudo, user: { email, ...rest } };
+      const user = await withServices(environment, "change", (context) => adoptAccount(context, input));
+      if (!json) environment.err(`No key counts yet: uam key found ${user.username}, and uam key confirm.\n`);
+      return await printUser(environment, user, json);
+    }
+    const { lookToAdopt } = await import("../../../domain/adoption/look.ts");
     const look = await withServices(environment, "read", (context) =>
-      lookToAdopt(context, adopter, { account, username, operator }),
+      lookToAdopt(context, requireAdopter(context), request),
     );
     if (json) printJson(environment, lookRecord(look));
     else await printLook(environment, look);
@@ -48,14 +84,20 @@ function runAdopt({ account, username, json }: Input): Command {
   };
 }
 
-/** Only root sees other people's files, and only a service that runs as root can give them to somebody. */
-async function openAdopter(environment: CliEnvironment): Promise<Adopter> {
-  const config = await loadConfig(environment);
-  if (!environment.isRoot || config.hostMode === "sudo")
-    throw new UamError("invalid", "This needs root, and a service that runs as root (UAM_HOST_MODE=direct)");
-  if (!config.localHost) throw new UamError("invalid", "UAM_LOCAL_HOST is off, so no account here can be a user's");
-  const { adopterOf } = await import("../../../server/compose.ts");
-  return adopterOf(config);
+function runGiveBack(input: { readonly user: string; readonly yes: boolean; readonly json: boolean }): Command {
+  const question = ({ username }: UserRow) =>
+    `Forget the user ${username}, and give their account its former password, keys and groups?`;
+  return (environment) =>
+    confirmed(
+      environment,
+      { ...input, doing: "Giving an account back", question, refused: "Nothing was changed." },
+      async (context, { id }) => {
+        const { giveAccountBack } = await import("../../../domain/adoption/adopt.ts");
+        const given = await giveAccountBack(context, id);
+        if (input.json) printJson(environment, given);
+        else environment.err(`${given.account} is what it was before.\n`);
+      },
+    );
 }
 
 /** The look as `--json` shows it. */

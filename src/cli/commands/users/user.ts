@@ -18,7 +18,7 @@ import { type Command, EXIT, withServices } from "../../terminal/environment.ts"
 import { previewFlag, previewUser } from "../../terminal/preview.ts";
 import { confirmed, yesFlag } from "./confirmed.ts";
 import { printUser, withUser } from "./shown-user.ts";
-import { adoptCommand } from "./user-adopt.ts";
+import { adoptionCommands } from "./user-adopt.ts";
 import { deleteCommand, disableCommand } from "./user-closings.ts";
 import { exportCommand } from "./user-export.ts";
 import { extendCommand } from "./user-extend.ts";
@@ -129,7 +129,7 @@ export const userCommand = command(
   "user",
   or(
     or(list, exportCommand, show, create, update, disableCommand, enable, extendCommand, deleteCommand, rebuild),
-    or(importCommand, accessCommands, adoptCommand),
+    or(importCommand, accessCommands, adoptionCommands),
   ),
   {
     brief: message`Manage external users.`,

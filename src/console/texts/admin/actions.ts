@@ -135,6 +135,8 @@ const actions: Readonly<Record<AuditAction | "session.end", ActionWords>> = {
     "shut their own account (“this was not me”)",
     "shut their own account",
   ]),
+  "user.adopt": action("Account adopted", (facts) => [`adopted ${user(facts)}`, `adopt ${user(facts)}`]),
+  "user.give_back": action("Account given back", (facts) => [`gave back ${user(facts)}`, `give back ${user(facts)}`]),
   "extension.request": action("User asks for more time", ({ days }) => {
     const more = days === 0 ? "more time" : count(days, "more day", "more days");
     return [`asked for ${more}`, `ask for ${more}`];
@@ -144,6 +146,7 @@ const actions: Readonly<Record<AuditAction | "session.end", ActionWords>> = {
     `change from where ${theKey(facts)} may be used`,
   ]),
   "key.create": action("Key added", (facts) => [`added ${theKey(facts)}`, `add ${theKey(facts)}`]),
+  "key.confirm": action("Key confirmed", (facts) => [`confirmed ${theKey(facts)}`, `confirm ${theKey(facts)}`]),
   "key.rename": action("Key renamed", (facts) => [
     facts.key === "" ? "renamed a key" : `renamed a key to ${facts.key}`,
     "rename a key",

@@ -73,6 +73,8 @@ const ACTIONS: Readonly<Record<string, (facts: TrailFacts) => Phrase>> = {
       ? phrase("rejected your request", "reject your request")
       : phrase("approved your request", "approve your request"),
   "key.create": (facts) => phrase(`added ${theKey(facts)}`, `add ${theKey(facts)}`),
+  "user.adopt": () => phrase("made the account on the host yours", "make the account on the host yours"),
+  "key.confirm": (facts) => phrase(`confirmed ${theKey(facts)}`, `confirm ${theKey(facts)}`),
   "key.update": (facts) =>
     phrase(`changed from where ${theKey(facts)} may be used`, `change from where ${theKey(facts)} may be used`),
   "key.rename": ({ key }) =>

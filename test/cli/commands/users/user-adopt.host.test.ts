@@ -5,6 +5,7 @@ import { spawnSync } from "node:child_process";
 import {
   chownSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -13,6 +14,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import postgres from "postgres";
 import { createTestCli, type TestCli } from "../../../support/cli.ts";
 import { describeOnHost } from "../../../support/host-account.ts";
 
@@ -174,6 +176,164 @@ describeOnHost("uam user adopt", () => {
         "uam: This host has no account uamtnobody\n",
       );
       expect((await cli.run(["user", "adopt", NAME], { isRoot: false })).code).toBe(1);
+    });
+  });
+
+  describe("with --yes", () => {
+    const shadowOf = (name: string) =>
+      (
+        readFileSync("/etc/shadow", "utf8")
+          .split("\n")
+          .find((line) => line.startsWith(`${name}:`)) ?? ""
+      ).split(":");
+    const groupsOf = (name: string) => run("/usr/bin/id", "-Gn", name).stdout.trim().split(" ").sort();
+    const adopt = (...args: readonly string[]) =>
+      cli.run(["user", "adopt", NAME, "--email", "t@example.org", "--yes", ...args]);
+    const record = () => join(cli.dataDir, "adopted", `${UID}.json`);
+    const fileOf = (path: string) => readFileSync(join(base, path), "utf8");
+    const uidOf = (name: string) => run("/usr/bin/id", "-u", name).stdout.trim();
+
+    /** All that giving it back has to restore. */
+    function state(name = NAME) {
+      const passwdLine = passwd()
+        .split("\n")
+        .find((line) => line.startsWith(`${name}:`));
+      const { uid, gid, mode } = lstatSync(join(base, name));
+      const ids = ["subuid", "subgid"].map((file) =>
+        readFileSync(`/etc/${file}`, "utf8")
+          .split("\n")
+          .filter((line) => line.startsWith(`${name}:`))
+          .sort(),
+      );
+      return { passwdLine, shadow: shadowOf(name), groups: groupsOf(name), home: { uid, gid, mode }, ids };
+    }
+
+    async function inDatabase(...statements: readonly string[]): Promise<void> {
+      const sql = postgres(cli.variables.UAM_DATABASE_URL ?? "");
+      for (const statement of statements) await sql.unsafe(statement);
+      await sql.end();
+    }
+
+    afterEach(async () => {
+      await cli.run(["user", "delete", NAME, "--yes"]);
+      await cli.run(["reconcile"]);
+      // Each test takes the same account, as if for the first time.
+      await inDatabase("delete from given_uids");
+    });
+
+    test("keeps uid and files, and takes password, keys, groups, jobs and processes", async () => {
+      run("/usr/sbin/usermod", "-a", "-G", "games", NAME);
+      give(".ssh/authorized_keys", `${keys[0]}\n`);
+      give(".ssh/authorized_keys2", `${keys[1]}\n`);
+      give("work", "of years\n");
+      const child = Bun.spawn([
+        "/usr/bin/setpriv",
+        "--reuid",
+        String(UID),
+        "--clear-groups",
+        "--",
+        "/bin/sleep",
+        "600",
+      ]);
+      const { code, stderr } = await adopt("--full-name", "Tea Tester");
+      expect([code, stderr]).toEqual([0, expect.stringContaining("No key counts yet")]);
+      await child.exited;
+      expect(child.signalCode).toBe("SIGKILL");
+      expect([uidOf(NAME), uidOf(RENAMED)]).toEqual(["", String(UID)]);
+      expect(groupsOf(RENAMED)).toEqual([RENAMED, "uam-ext"]);
+      expect(shadowOf(RENAMED)[1]).toBe("*");
+      expect(Number(shadowOf(RENAMED)[7])).toBeGreaterThan(20_000);
+      expect([fileOf(`${RENAMED}/work`), existsSync(join(base, NAME))]).toEqual(["of years\n", false]);
+      expect(fileOf(`${RENAMED}/.ssh/authorized_keys`)).toBe("");
+      expect(existsSync(join(base, RENAMED, ".ssh/authorized_keys2"))).toBe(false);
+      const shown = await cli.json(["user", "show", NAME]);
+      expect(shown).toMatchObject({ host_account: RENAMED, status: "active", full_name: "Tea Tester" });
+      const { mode, uid } = lstatSync(record());
+      expect([mode & 0o777, uid]).toEqual([0o600, 0]);
+      expect(await cli.run(["reconcile", "--check"])).toMatchObject({ code: 0 });
+      expect((await cli.json(["audit", "list", "--action", "user.adopt"])).items).toMatchObject([
+        { actor: "olga", result: "success", detail: expect.stringContaining(`"account":"${NAME}"`) },
+      ]);
+    });
+
+    test("a found key counts once it is confirmed, and the account cannot be given back any more", async () => {
+      give(".ssh/authorized_keys", `command="x" ${keys[0]}\n${keys[1]}\n`);
+      expect(await adopt()).toMatchObject({ code: 0 });
+      const { items } = await cli.json(["key", "found", NAME]);
+      expect(items).toMatchObject([
+        { options: 'command="x"', comment: "laptop 0" },
+        { options: "", comment: "laptop 1" },
+      ]);
+      expect((await cli.run(["key", "confirm", NAME])).code).toBe(2);
+      expect(await cli.run(["key", "confirm", NAME, "SHA256:nobody"])).toMatchObject({ code: 1 });
+      expect(await cli.run(["key", "confirm", NAME, items[1].fingerprint])).toMatchObject({ code: 0 });
+      const data = (line = "") => line.split(" ")[1] ?? "?";
+      expect(fileOf(`${RENAMED}/.ssh/authorized_keys`)).toContain(data(keys[1]));
+      expect(fileOf(`${RENAMED}/.ssh/authorized_keys`)).not.toContain(data(keys[0]));
+      expect((await cli.json(["audit", "list", "--action", "key.confirm"])).items).toMatchObject([
+        { result: "success" },
+      ]);
+      expect(await cli.run(["user", "give-back", NAME, "--yes"])).toMatchObject({
+        code: 1,
+        stderr: `uam: ${NAME} has had a key: the account is theirs now\n`,
+      });
+    });
+
+    test("give-back restores name, home, password, ageing, groups, subordinate ids and keys", async () => {
+      run("/usr/sbin/usermod", "-a", "-G", "games", NAME);
+      run("/usr/bin/chage", "-M", "90", "-W", "5", "-E", "2031-01-02", NAME);
+      run("/usr/sbin/usermod", "--add-subuids", "900000-900999", "--add-subgids", "900000-900999", NAME);
+      run("/bin/chmod", "751", join(base, NAME));
+      give(".ssh/authorized_keys", `from="10.0.0.0/8" ${keys[0]}\n`);
+      const before = state();
+      expect(await adopt()).toMatchObject({ code: 0 });
+      expect(await cli.run(["user", "give-back", NAME, "--yes"])).toMatchObject({ code: 0 });
+      expect(state()).toEqual(before);
+      expect(fileOf(`${NAME}/.ssh/authorized_keys`)).toBe(`from="10.0.0.0/8" ${keys[0]}\n`);
+      expect([existsSync(record()), (await cli.run(["user", "show", NAME])).code]).toEqual([false, 1]);
+      // The uid is its own still.
+      expect(await adopt()).toMatchObject({ code: 0 });
+    });
+
+    test("an adoption that a crash cut short is taken back by the next reconciliation", async () => {
+      give(".ssh/authorized_keys", `${keys[0]}\n`);
+      const before = state();
+      expect(await adopt()).toMatchObject({ code: 0 });
+      // As a crash between host and commit leaves it.
+      const written = JSON.parse(readFileSync(record(), "utf8"));
+      await inDatabase("delete from users", "delete from given_uids");
+      writeFileSync(record(), JSON.stringify({ ...written, state: "taking" }));
+      await cli.run(["reconcile"]);
+      expect(state()).toEqual(before);
+      expect(fileOf(`${NAME}/.ssh/authorized_keys`)).toBe(`${keys[0]}\n`);
+      expect(existsSync(record())).toBe(false);
+    });
+
+    test("a refused change of the host leaves the account as it was, and nobody stored", async () => {
+      const before = state();
+      mkdirSync(join(base, RENAMED));
+      expect(await adopt()).toMatchObject({ code: 1, stderr: `uam: ${join(base, RENAMED)} exists already\n` });
+      expect(state()).toEqual(before);
+      expect((await cli.run(["user", "show", NAME])).code).toBe(1);
+    });
+
+    test("of two at once one adopts, and the other finds no account of that name", async () => {
+      const both = await Promise.all([adopt(), adopt("--username", "uamtsecond")]);
+      expect(both.map(({ code }) => code).sort()).toEqual([0, 1]);
+      const users = (await cli.json(["user", "list"])).items;
+      expect(users).toHaveLength(1);
+      expect(uidOf(users[0].host_account)).toBe(String(UID));
+      await cli.run(["user", "delete", users[0].username, "--yes"]);
+    });
+
+    test("deleting the user removes account, home and what was written down", async () => {
+      expect(await adopt()).toMatchObject({ code: 0 });
+      expect(await cli.run(["user", "delete", NAME, "--yes"])).toMatchObject({ code: 0 });
+      expect([uidOf(RENAMED), uidOf(NAME), existsSync(join(base, RENAMED))]).toEqual(["", "", false]);
+      await cli.run(["reconcile"]);
+      expect(existsSync(record())).toBe(false);
+      make(NAME, UID);
+      expect((await look(NAME)).obstacles).toEqual([`The uid ${UID} of ${NAME} was an earlier user's`]);
     });
   });
 });
