@@ -68,13 +68,13 @@ async function readBlock(db: Database, after: number, end: number): Promise<read
 }
 
 const REMOVED = sql`select subject_id, id, created_at from ${audit}
-  where action in ('user.delete', 'lifecycle.recycle') and result = 'success'`;
+  where action in ('user.delete', 'user.give_back', 'lifecycle.recycle') and result = 'success'`;
 
 /** How far the log reaches: retention may have removed the creation of users who existed when the record `last` was the newest. */
 async function reach(db: Database, last: number): Promise<Pick<PastAccess, "completeFrom" | "unknown">> {
   const [row] = await db.execute<{ begins: string | null; stored: number; removed: number; latest: string | null }>(sql`
     with oldest as (select id, created_at from ${audit} order by id limit 1),
-      created as (select subject_id from ${audit} where action = 'user.create' and result = 'success'),
+      created as (select subject_id from ${audit} where action in ('user.create', 'user.adopt') and result = 'success'),
       removed as (${REMOVED}),
       earlier as (
         select u.id as subject_id, null::timestamptz as until from users u, oldest o where o.id > 1 and u.created_at < o.created_at

@@ -51,6 +51,9 @@ interface PastGroup {
   readonly members: Set<number>;
 }
 
+/** The actions after which the user is gone. */
+const REMOVALS: readonly string[] = ["user.delete", "user.give_back", "lifecycle.recycle"];
+
 /** The service's own host, and the group that the first migration made; no record tells of either. */
 const LOCAL = 1;
 const FIRST_GROUP = 1;
@@ -65,8 +68,18 @@ export class History {
 
   /** The actions that it learns from; other records change nothing. */
   static readonly ACTIONS: readonly string[] = [
-    ...["user.create", "user.enable", "user.extend", "user.disable", "user.lock", "user.delete", "user.grant"],
-    ...["user.shorten", "lifecycle.recycle", "reconcile.repair", "key.create", "key.revoke"],
+    ...[
+      "user.create",
+      "user.adopt",
+      "user.give_back",
+      "user.enable",
+      "user.extend",
+      "user.disable",
+      "user.lock",
+      "user.delete",
+      "user.grant",
+    ],
+    ...["user.shorten", "lifecycle.recycle", "reconcile.repair", "key.create", "key.confirm", "key.revoke"],
     ...["host.enrol", "host.update", "host.lock", "host.unlock", "host.retire", "host.forget"],
     ...["host_group.create", "host_group.update", "host_group.delete"],
   ];
@@ -105,11 +118,11 @@ export class History {
 
   #applyToUser({ action, actor, subjectId, result }: HistoryRecord, detail: Detail): void {
     if (subjectId === null) return;
-    if (action === "user.create") {
-      if (result === "success") this.#users.set(subjectId, this.#newUser(actor, detail));
+    if (action === "user.create" || action === "user.adopt") {
+      if (result === "success") this.#users.set(subjectId, this.#newUser(actor, detail, action));
       return;
     }
-    if ((action === "user.delete" || action === "lifecycle.recycle") && result === "success") {
+    if (REMOVALS.includes(action) && result === "success") {
       this.#users.delete(subjectId);
       return;
     }
@@ -128,22 +141,24 @@ export class History {
     }
   }
 
-  #newUser(actor: string, detail: Detail): PastUser {
+  /** An adopted account is on the service's own host alone. */
+  #newUser(actor: string, detail: Detail, action: "user.create" | "user.adopt"): PastUser {
     return {
       username: textOf(detail, "username"),
       until: Date.parse(textOf(detail, "expire_at")),
       isDisabled: false,
       decidedBy: actor,
       keys: new Map(),
-      hosts: new Set(),
-      groups: new Set([this.#defaultGroup]),
+      hosts: new Set(action === "user.adopt" ? [LOCAL] : []),
+      groups: new Set(action === "user.adopt" ? [] : [this.#defaultGroup]),
     };
   }
 
   #applyToKey({ action, resourceId, subjectId, result }: HistoryRecord, detail: Detail): void {
     const user = subjectId === null ? undefined : this.#users.get(subjectId);
     if (user === undefined) return;
-    if (action === "key.create" && result === "success") user.keys.set(resourceId, textOf(detail, "fingerprint"));
+    if ((action === "key.create" || action === "key.confirm") && result === "success")
+      user.keys.set(resourceId, textOf(detail, "fingerprint"));
     // A revocation that failed says whether the key is stored as revoked.
     if (action === "key.revoke" && (result === "success" || detail.status === "revoked")) {
       user.keys.delete(resourceId);
