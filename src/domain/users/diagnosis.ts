@@ -124,10 +124,10 @@ function storedCauses(context: Context, { user, keys, owed, account, disabling, 
     add(
       "no_keys",
       `${username} has no active key`,
-      "they add one themselves in the browser, under SSH keys; nobody else can",
+      "they add one themselves in the browser, under Keys; nobody else can",
     );
   else if (account.open && account.keys.length === 0)
-    add("no_keys", "The only keys are being revoked", "they add another one in the browser, under SSH keys");
+    add("no_keys", "The only keys are being revoked", "they add another one in the browser, under Keys");
   return causes;
 }
 

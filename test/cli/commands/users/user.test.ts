@@ -278,7 +278,7 @@ describe("uam user why", () => {
     expect(code).toBe(1);
     expect(stdout).toBe(`No: whynot cannot log in now, because:
 - whynot has no active key.
-  What to do: they add one themselves in the browser, under SSH keys; nobody else can.
+  What to do: they add one themselves in the browser, under Keys; nobody else can.
 - The service runs in dry-run mode: on its host nothing was made, and nobody can log in.
   What to do: set UAM_HOST_MODE to direct or sudo: docs/install.md says how.
 
