@@ -1,10 +1,7 @@
 /** Stored rows as the records that the API and the command line show. */
 
-import type { Access } from "../domain/access/history.ts";
 import type { OwedClosing } from "../domain/accounts/closings.ts";
 import { statusAt } from "../domain/accounts/find-user.ts";
-import type { ShownRecord } from "../domain/audit/audit.ts";
-import type { Searched } from "../domain/audit/search.ts";
 import type { AdminEntry } from "../domain/auth/administrators/admin-rows.ts";
 import type { PasskeyEntry } from "../domain/auth/factors/passkeys.ts";
 import type { Principal, UsedToken } from "../domain/auth/sessions/sessions.ts";
@@ -19,7 +16,6 @@ import type { Stats } from "../domain/stats/stats.ts";
 import type { OwnAccount } from "../domain/users/own-account.ts";
 import type { UserPreview } from "../domain/users/preview.ts";
 import type { OpenSession } from "../domain/users/ssh-sessions.ts";
-import type { AuditAction, ResourceType } from "../shared/product/audit-actions.ts";
 import { hostAccountOf } from "../shared/text/account-name.ts";
 import { formatDuration } from "../shared/time/duration.ts";
 import { formatOptionalTimestamp, formatTimestamp } from "../shared/time/timestamp.ts";
@@ -194,34 +190,9 @@ export function problemRecord({ closing, username }: OwedClosing) {
   };
 }
 
-/** An account that could be logged in to, as the API gives it. */
-export function accessRecord({ username, host, until, fingerprints, decidedBy }: Access) {
-  return { username, host, until: formatTimestamp(until), fingerprints: [...fingerprints], decided_by: decidedBy };
-}
-
 /** The dashboard's figures by day. */
 export function seriesRecord({ days, states, ends, changes }: Series) {
   return { days, states: [...states], ends: [...ends], changes: [...changes] };
-}
-
-export function auditRecord(row: ShownRecord) {
-  return {
-    id: row.id,
-    created_at: formatTimestamp(row.createdAt),
-    actor_type: row.actorType,
-    actor: row.actor,
-    action: row.action as AuditAction,
-    resource_type: row.resourceType as ResourceType | "",
-    resource_id: row.resourceId,
-    detail: row.detail,
-    result: row.result,
-    ip: row.ip,
-  };
-}
-
-/** How far a search of the log has looked. */
-export function searchedRecord({ records, since, isComplete }: Searched) {
-  return { records, since: formatOptionalTimestamp(since), complete: isComplete };
 }
 
 export function adminRecord(admin: AdminEntry) {

@@ -80,6 +80,10 @@ export const PLACES: Readonly<Record<string, Place>> = {
     what: "what the API and the command line show of stored rows",
     imports: ["domain", "store/schema.ts", "store/schema-sso.ts", "store/schema-passkeys.ts"],
   },
+  "server/audit-records.ts": {
+    what: "the same of the audit log, and of the access that it proves",
+    imports: ["domain"],
+  },
   "server/diagnosis-record.ts": {
     what: "the same of whether a user can log in",
     imports: ["domain"],
@@ -108,6 +112,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
     what: "HTTP: the contract's handlers, and in http/, which alone knows Elysia, what surrounds them",
     imports: [
       "server/records.ts",
+      "server/audit-records.ts",
       "server/diagnosis-record.ts",
       "server/listed-user-record.ts",
       "server/import-record.ts",
@@ -137,7 +142,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
   "server/events": {
     what: "what goes out: webhooks, and the stream of audit records",
     imports: [
-      ...["server/records.ts", "domain/audit/follow.ts", "domain/events", "domain/operation"],
+      ...["server/audit-records.ts", "domain/audit/follow.ts", "domain/events", "domain/operation"],
       ...["store/client.ts", "store/job-lock.ts", "store/schema-audit.ts", "store/schema-events.ts"],
     ],
   },

@@ -3,7 +3,7 @@
 import { constants } from "node:fs";
 import { type FileHandle, open as openFile, stat } from "node:fs/promises";
 import { printableJson } from "../../shared/text/text.ts";
-import { auditRecord } from "../records.ts";
+import { auditRecord } from "../audit-records.ts";
 import { type Sink, SinkError } from "./stream.ts";
 
 /** Group and owner: those who ship it read it through the group. */

@@ -11,7 +11,7 @@ import { literalOf, mayGoTo, whyNot } from "../../domain/events/address.ts";
 import type { Message, Receiver, SendMessage } from "../../domain/events/message.ts";
 import { type Clock, SECOND } from "../../shared/time/clock.ts";
 import { VERSION } from "../../shared/version.ts";
-import { auditRecord } from "../records.ts";
+import { auditRecord } from "../audit-records.ts";
 
 /** From the resolution to the end of the answer. */
 const TIMEOUT = 10 * SECOND;

@@ -7,7 +7,7 @@ import { connect as connectSecurely } from "node:tls";
 import { printableJson } from "../../shared/text/text.ts";
 import { SECOND } from "../../shared/time/clock.ts";
 import type { AuditRow } from "../../store/schema-audit.ts";
-import { auditRecord } from "../records.ts";
+import { auditRecord } from "../audit-records.ts";
 import { type Sink, SinkError } from "./stream.ts";
 
 /** "log audit" (RFC 5424, 6.2.1). */

@@ -1,7 +1,7 @@
 /** The audit log's export with the filters of the list: the same records, oldest first, in both formats. */
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { auditRecord } from "../../../src/server/records.ts";
+import { auditRecord } from "../../../src/server/audit-records.ts";
 import { openDatabase } from "../../../src/store/client.ts";
 import { type Client, createTestApp, type TestApp } from "../../support/app.ts";
 import { busyDraft, fillAuditLog, seededRandom } from "../../support/audit-log.ts";

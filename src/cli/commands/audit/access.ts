@@ -41,7 +41,7 @@ interface Input {
   readonly json: boolean;
 }
 
-type AccessRecord = ReturnType<typeof import("../../../server/records.ts").accessRecord>;
+type AccessRecord = ReturnType<typeof import("../../../server/audit-records.ts").accessRecord>;
 
 const COLUMNS: readonly Column<AccessRecord>[] = [
   { header: "USER", value: ({ username }) => username },
@@ -56,7 +56,7 @@ function runAccess({ at, host, output, json }: Input): Command {
     const { accessAt } = await import("../../../domain/access/access.ts");
     const { accessCsv } = await import("../../../domain/access/file.ts");
     const { createExportPlaces } = await import("../../../domain/exports/places.ts");
-    const { accessRecord } = await import("../../../server/records.ts");
+    const { accessRecord } = await import("../../../server/audit-records.ts");
     const { items, completeFrom, unknown } = await withServices(environment, "read", (context) =>
       accessAt(context, { at, host }, createExportPlaces(1)),
     );

@@ -43,7 +43,7 @@ function runFollow({ since, json }: FollowInput): Command {
     const { openDatabaseToLook } = await import("../../../server/compose.ts");
     const { followRecords } = await import("../../../domain/audit/follow.ts");
     const { readHead } = await import("../../../domain/events/head.ts");
-    const { auditRecord } = await import("../../../server/records.ts");
+    const { auditRecord } = await import("../../../server/audit-records.ts");
     const signal = stopSignal(environment);
     const { db, close } = await openDatabaseToLook(config, log);
     try {
@@ -68,7 +68,7 @@ function runFollow({ since, json }: FollowInput): Command {
   };
 }
 
-type AuditRecord = ReturnType<typeof import("../../../server/records.ts").auditRecord>;
+type AuditRecord = ReturnType<typeof import("../../../server/audit-records.ts").auditRecord>;
 
 function lineOf(record: AuditRecord): string {
   const about = [record.resource_type, record.resource_id].filter(Boolean).join(" ") || "-";

@@ -28,7 +28,7 @@ interface ListInput extends GivenFilter {
   readonly json: boolean;
 }
 
-type AuditRecord = ReturnType<typeof import("../../../server/records.ts").auditRecord>;
+type AuditRecord = ReturnType<typeof import("../../../server/audit-records.ts").auditRecord>;
 
 const COLUMNS: readonly Column<AuditRecord>[] = [
   { header: "ID", value: (record) => record.id },
@@ -48,7 +48,7 @@ const COLUMNS: readonly Column<AuditRecord>[] = [
 function runList(input: ListInput): Command {
   return async (environment) => {
     const { searchAudit } = await import("../../../domain/audit/search.ts");
-    const { auditRecord, searchedRecord } = await import("../../../server/records.ts");
+    const { auditRecord, searchedRecord } = await import("../../../server/audit-records.ts");
     const { total, items, searched } = await withServices(environment, "read", async (context) =>
       searchAudit(context, await filterOf(context, input), input),
     );

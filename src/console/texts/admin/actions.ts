@@ -1,63 +1,22 @@
 /** The actions of the audit log, in words for administrators. */
 
 import type { AnswerOf } from "../../../contract/contract.ts";
-import type { ActionFacts } from "../action-facts.ts";
 import { count, inLanguage } from "../language.ts";
+import {
+  type ActionWords,
+  action,
+  fields,
+  of,
+  SWITCHED,
+  theKey,
+  until,
+  user,
+  WAYS,
+  webhook,
+  whose,
+} from "./action-words.ts";
 
 export type AuditAction = AnswerOf<"GET /audit">["items"][number]["action"];
-
-/** The name of the action in lists; the phrase after its actor, and the one for a failed attempt. */
-interface ActionWords {
-  readonly label: string;
-  readonly say: (facts: ActionFacts) => readonly [did: string, tried: string];
-}
-
-function action(label: string, say: ActionWords["say"]): ActionWords {
-  return { label, say };
-}
-
-function of(word: string, name: string): string {
-  return name === "" ? `a ${word}` : `the ${word} ${name}`;
-}
-
-function theKey({ key, fingerprint }: ActionFacts): string {
-  return of("key", key === "" ? fingerprint : key);
-}
-
-function whose({ name }: ActionFacts): string {
-  return name === "" ? "" : ` of ${name}`;
-}
-
-const WAYS: Readonly<Record<string, string>> = {
-  password: "a password",
-  "password+passkey": "a password and a passkey",
-  "password+totp": "a password and a code of an authenticator app",
-  passkey: "a passkey",
-  oidc: "single sign-on",
-};
-
-const FIELDS: Readonly<Record<string, string>> = {
-  email: "e-mail address",
-  full_name: "full name",
-  supervisor: "supervisor",
-  purpose: "purpose",
-  note: "note",
-  role: "role",
-  password: "password",
-  source_networks: "networks",
-};
-
-function fields({ changed }: ActionFacts, otherwise: string): string {
-  return changed.length === 0 ? otherwise : changed.map((field) => FIELDS[field] ?? field).join(" and ");
-}
-
-const webhook = (to: string) => (to === "" ? "a webhook" : `the webhook to ${to}`);
-const SWITCHED: Readonly<Record<string, readonly [did: string, tries: string]>> = {
-  active: ["switched on", "switch on"],
-  disabled: ["switched off", "switch off"],
-};
-const user = (facts: ActionFacts) => of("user", facts.name);
-const until = ({ until: end }: ActionFacts) => (end === "" ? "" : ` until ${end}`);
 
 const actions: Readonly<Record<AuditAction | "session.end", ActionWords>> = {
   "auth.admin_login": action("Administrator logs in", ({ way }) => {

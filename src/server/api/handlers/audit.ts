@@ -15,7 +15,7 @@ import {
   parseRangeStart,
   parseTimestamp,
 } from "../../../shared/time/timestamp.ts";
-import { accessRecord, auditRecord, searchedRecord } from "../../records.ts";
+import { accessRecord, auditRecord, searchedRecord } from "../../audit-records.ts";
 import type { Handlers } from "../http/call.ts";
 import { answerFile, csvFile, wantsCsv } from "./answer-file.ts";
 

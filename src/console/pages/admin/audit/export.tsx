@@ -17,6 +17,7 @@ interface Saved {
 
 type Exporting = "GET /audit/export" | "GET /users/export";
 const FORMATS = ["csv", "jsonl"] as const;
+type Format = (typeof FORMATS)[number];
 
 interface ExportProps<R extends Exporting> {
   readonly route: R;
@@ -25,22 +26,20 @@ interface ExportProps<R extends Exporting> {
   readonly isWhole: boolean;
 }
 
-/** Exports what a list shows on all its pages. */
-export function Export<R extends Exporting>({ route, query, isWhole }: ExportProps<R>) {
+/** A transfer that is under way, stopped or saved. */
+function useExport<R extends Exporting>(route: R, query: QueryOf<R> & object) {
   const [bytes, setBytes] = useState(0);
   const [saved, setSaved] = useState<Saved>();
   const [isStopped, setStopped] = useState(false);
-  const stop = useRef<AbortController>();
-  const button = useRef<HTMLDivElement>(null);
+  const [format, setFormat] = useState<Format>();
+  const transfer = useRef<AbortController>();
   // A page that is left takes the transfer with it.
-  useEffect(() => () => stop.current?.abort(), []);
+  useEffect(() => () => transfer.current?.abort(), []);
   useEffect(() => () => (saved === undefined ? undefined : URL.revokeObjectURL(saved.href)), [saved]);
-
-  const [format, setFormat] = useState<(typeof FORMATS)[number]>();
-  const work = useAction(async (wanted: (typeof FORMATS)[number]) => {
+  const work = useAction(async (wanted: Format) => {
     setFormat(wanted);
     const controller = new AbortController();
-    stop.current = controller;
+    transfer.current = controller;
     setBytes(0);
     setSaved(undefined);
     setStopped(false);
@@ -55,18 +54,23 @@ export function Export<R extends Exporting>({ route, query, isWhole }: ExportPro
       else throw error;
     }
   });
+  return { work, bytes, saved, isStopped, format, stop: () => transfer.current?.abort() };
+}
 
+/** Exports what a list shows on all its pages. */
+export function Export<R extends Exporting>({ route, query, isWhole }: ExportProps<R>) {
+  const { work, bytes, saved, isStopped, format, stop } = useExport(route, query);
+  const buttons = useRef<HTMLDivElement>(null);
   function cancel() {
-    stop.current?.abort();
-    button.current?.querySelector("button")?.focus();
+    stop();
+    buttons.current?.querySelector("button")?.focus();
   }
-
   return (
     <Section title={texts.title}>
       <p>
         {isWhole ? texts.whole : texts.filtered} {texts.recorded}
       </p>
-      <div class="actions" ref={button}>
+      <div class="actions" ref={buttons}>
         {FORMATS.map((one) => (
           <Button
             key={one}

@@ -88,17 +88,7 @@ export function FilterForm({ filter }: { readonly filter: AuditFilter }) {
             onValue={set("resource_id")}
             maxLength={128}
           />
-          {(["since", "until"] as const).map((edge) => (
-            <Input
-              key={edge}
-              label={texts[edge]}
-              hint={texts.zone(zone())}
-              type="datetime-local"
-              name={edge}
-              value={localOf(typed[edge])}
-              onValue={(local) => set(edge)(instantOf(local, edge))}
-            />
-          ))}
+          <Period typed={typed} set={set} />
         </div>
         <p class="actions">
           <Button type="submit" kind="primary">
@@ -109,6 +99,25 @@ export function FilterForm({ filter }: { readonly filter: AuditFilter }) {
       </Form>
     </details>
   );
+}
+
+interface PeriodProps {
+  readonly typed: AuditFilter;
+  readonly set: (name: keyof AuditFilter) => (value: string) => void;
+}
+
+function Period({ typed, set }: PeriodProps) {
+  return (["since", "until"] as const).map((edge) => (
+    <Input
+      key={edge}
+      label={texts[edge]}
+      hint={texts.zone(zone())}
+      type="datetime-local"
+      name={edge}
+      value={localOf(typed[edge])}
+      onValue={(local) => set(edge)(instantOf(local, edge))}
+    />
+  ));
 }
 
 /** The options, and the value of an address that is none of them, so that the form does not hide what was asked for. */
