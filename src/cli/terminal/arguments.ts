@@ -11,7 +11,7 @@ import { systemClock } from "../../shared/time/clock.ts";
 import { MAX_DAYS, parseDuration } from "../../shared/time/duration.ts";
 import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import { stored } from "./completion.ts";
-import { type DayEdge, parseMoment } from "./moment.ts";
+import { type DayEdge, parseEnd, parseMoment } from "./moment.ts";
 
 /** Longer than the API's: a terminal has room. */
 const DEFAULT_PAGE_SIZE = 50;
@@ -76,13 +76,11 @@ export function daysOption(name: `--${string}`, description: Message) {
   return optional(option(name, checked("DAYS", 1, parseDays, String), { description }));
 }
 
-function parseDays(input: string): number {
+/** Throws `invalid` for anything but a number of days that an account may be given. */
+export function parseDays(input: string): number {
   const days = /^\d{1,4}$/.test(input) ? Number(input) : 0;
   if (days >= 1 && days <= MAX_DAYS) return days;
-  throw new UamError(
-    "invalid",
-    `The number of days must be a whole number from 1 to ${MAX_DAYS}; leave the option out for policy.default_ttl`,
-  );
+  throw new UamError("invalid", `The number of days must be a whole number from 1 to ${MAX_DAYS}`);
 }
 
 /** `--since` and `--until`, both inclusive. */
@@ -99,6 +97,12 @@ export function periodOptions() {
       }),
     ),
   };
+}
+
+/** An option with an end of access. */
+export function endOption(name: `--${string}`) {
+  const description = message`When access ends: RFC 3339, or a date (its end, UTC).`;
+  return optional(option(name, checked("TIME", new Date(0), parseEnd, formatTimestamp), { description }));
 }
 
 /** A duration such as `30s`, in milliseconds. */

@@ -26,3 +26,15 @@ export function parseMoment(text: string, edge: DayEdge, now: Date): Date {
     );
   }
 }
+
+/** The end of access that an RFC 3339 timestamp or a bare date (its end, UTC) names. Throws `invalid` for anything else. */
+export function parseEnd(text: string): Date {
+  try {
+    if (!/^\d{4}-\d\d-\d\d$/.test(text)) return clampTimestamp(parseTimestamp(text));
+    return clampTimestamp(shift(parseTimestamp(`${text}T00:00:00Z`), DAY));
+  } catch (cause) {
+    const given = JSON.stringify(text.slice(0, 40));
+    const sentence = `${given} is not an end such as 2026-12-31 or 2026-12-31T17:00:00Z; for so many days more, use --days`;
+    throw new UamError("invalid", sentence, { cause });
+  }
+}

@@ -79,7 +79,7 @@ export async function extensionOf(
 }
 
 /** Whether the moment is earlier than the user's present end. Whoever is expired has none that could be earlier. */
-export function isShortening({ clock }: Context, user: User, until: Date | undefined): until is Date {
+export function isShortening({ clock }: Context, user: UserRow, until: Date | undefined): until is Date {
   return until !== undefined && !isExpired(user, clock.now()) && until < user.expireAt;
 }
 

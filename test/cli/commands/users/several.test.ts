@@ -117,9 +117,11 @@ describe("several NAMEs", () => {
     expect(await cli.run(["user", "extend", ann, "14"])).toEqual({
       code: 2,
       stdout: "",
-      stderr: `uam: Say by how much: --days DAYS. Did you mean "uam user extend ${ann} --days 14"?\n`,
+      stderr: `uam: Say by how much, or until when: --days DAYS, or --until TIME. Did you mean "uam user extend ${ann} --days 14"?\n`,
     });
-    expect((await cli.run(["user", "extend", ...names, "--yes"])).stderr).toBe("uam: Say by how much: --days DAYS.\n");
+    expect((await cli.run(["user", "extend", ...names, "--yes"])).stderr).toBe(
+      "uam: Say by how much, or until when: --days DAYS, or --until TIME.\n",
+    );
   });
 
   test("are deleted once their number was typed, and nothing else counts", async () => {

@@ -190,6 +190,65 @@ describe("changes", () => {
   });
 });
 
+describe("uam user extend", () => {
+  const end = async () => (await cli.json(["user", "show", "bob"])).expire_at as string;
+  const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
+  const extend = (words: readonly string[], ask?: (question: string) => Promise<string>) =>
+    cli.run(["user", "extend", "bob", ...words], ask === undefined ? {} : { ask });
+
+  test("gives nothing unasked: without an end it asks, and without a terminal it is a usage error", async () => {
+    const before = await end();
+    const stderr = "uam: Say by how much, or until when: --days DAYS, or --until TIME.\n";
+    expect(await extend([])).toEqual({ code: 2, stdout: "", stderr });
+    expect(await extend(["--preview"])).toEqual({ code: 2, stdout: "", stderr });
+    expect(await extend(["--days", "3", "--until", "2030-01-01"])).toMatchObject({
+      code: 2,
+      stderr: "uam: Give --days or --until, not both.\n",
+    });
+    expect(await extend([], async () => "")).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: `The access of bob ends at ${before}.\nNothing was changed.\n`,
+    });
+    expect((await extend([], async () => "tomorrow")).stderr).toContain('"tomorrow" is not an end such as 2026-12-31');
+    expect(await end()).toBe(before);
+    expect((await extend([], async () => "3")).code).toBe(0);
+    expect(Date.parse(await end()) - Date.parse(before)).toBe(3 * 86_400_000);
+  });
+
+  test("--until moves the end to a moment; a date means its end", async () => {
+    const day = inDays(300).slice(0, 10);
+    expect((await extend(["--until", day])).code).toBe(0);
+    expect(await end()).toBe(new Date(Date.parse(`${day}T00:00:00Z`) + 86_400_000).toISOString());
+  });
+
+  test("an earlier end says what will happen, and needs a yes", async () => {
+    const before = await end();
+    const until = inDays(20);
+    expect(await extend(["--until", until])).toMatchObject({
+      code: 2,
+      stderr: "uam: Bringing an end forward needs --yes if there is no terminal to ask at.\n",
+    });
+    const questions: string[] = [];
+    const no = await extend(["--until", until], async (question) => {
+      questions.push(question);
+      return "n";
+    });
+    expect([no.code, questions]).toEqual([1, ["Bring the end forward? [y/N] "]]);
+    expect(no.stderr).toMatch(/^bob keeps access until .* only, instead of .*\n(.*\n)*Nothing was changed\.\n$/);
+    expect((await extend(["--until", until, "--preview"])).stdout).toContain("bob keeps access until ");
+    expect(await end()).toBe(before);
+    expect((await extend(["--until", until], async () => "y")).code).toBe(0);
+    expect(await end()).toBe(until);
+    const sooner = inDays(10);
+    expect((await cli.json(["user", "extend", "bob", "--until", sooner, "--yes"])).expire_at).toBe(sooner);
+    expect((await auditOf("2")).slice(0, 2).map((row: { action: string }) => row.action)).toEqual([
+      "user.shorten",
+      "user.shorten",
+    ]);
+  });
+});
+
 describe("uam user delete", () => {
   test("delete refuses if there is no terminal to ask at", async () => {
     expect(await cli.run(["user", "delete", "carol"])).toEqual({
