@@ -120,11 +120,3 @@ function endOfLine(text: string, begin: number): number {
   while (at < text.length && !isLineEnd(text[at])) at++;
   return at;
 }
-
-/** What a spreadsheet would run as a formula, or what guards it: an export puts an apostrophe in front of it. */
-const GUARDED = /^'(?=[-=+@\t\r'＝＋－＠])/;
-
-/** The value as it was before an export guarded it against spreadsheets; any other as it is. */
-export function unguarded(value: string): string {
-  return value.replace(GUARDED, "");
-}

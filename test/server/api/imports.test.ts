@@ -45,6 +45,21 @@ describe("POST /users/import", () => {
     expect(await app.auditRows()).toHaveLength(records);
   });
 
+  test("reads what an export of users has written, to the letter", async () => {
+    const fields = {
+      ...{ username: "round-trip", email: "r@example.org", full_name: "'t Hooft; '=1", supervisor: '=Bo, "B"' },
+      ...{ purpose: "'", note: "+46; -1", source_networks: ["192.0.2.0/24", "2001:db8::/32"] },
+    };
+    const made = await admin.call("POST", "/users", { ...fields, ttl_days: 7 });
+    const before = (await admin.call("GET", `/users/${made.body.data.id}`)).body.data;
+    const { text } = await admin.call("GET", "/users/export?q=round-trip");
+    await admin.call("DELETE", `/users/${made.body.data.id}`);
+    const { body } = await post("", text);
+    expect(body.data).toMatchObject({ created: 1, faults: { total: 0 } });
+    const after = (await admin.call("GET", `/users/${body.data.items[0].id}`)).body.data;
+    expect(after).toEqual({ ...before, id: after.id, created_at: after.created_at, updated_at: after.updated_at });
+  });
+
   test("creates all, none, or the good ones", async () => {
     const file = "username,email\none,one@example.org\n_,x@example.org\n";
     const refused = await post("", file);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { type CsvRecord, csvRecords, type Separator, separatorOf, unguarded } from "../../../src/shared/text/csv.ts";
+import { type CsvRecord, csvRecords, type Separator, separatorOf } from "../../../src/shared/text/csv.ts";
 
 const read = (text: string, separator: Separator = ",") => [...csvRecords(text, separator)];
 const quoted = (value: string) => `"${value.replaceAll('"', '""')}"`;
@@ -70,22 +70,5 @@ describe("separatorOf", () => {
     ["", ","],
   ])("of the header %j is %j", (header, separator) => {
     expect(separatorOf(`\uFEFF${header}\r\na;b;c;d`)).toBe(separator as Separator);
-  });
-});
-
-describe("unguarded", () => {
-  test.each([
-    ["'=1+1", "=1+1"],
-    ["'+46", "+46"],
-    ["'-", "-"],
-    ["'@x", "@x"],
-    ["''t Hooft", "'t Hooft"],
-    ["''", "'"],
-    ["'t Hooft", "'t Hooft"],
-    ["'", "'"],
-    ["x'=", "x'="],
-    ["=1", "=1"],
-  ])("of %j is %j", (guarded, value) => {
-    expect(unguarded(guarded)).toBe(value);
   });
 });
