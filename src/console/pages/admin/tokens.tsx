@@ -122,7 +122,7 @@ function columnsFor(seesAll: boolean, onRevoke: (token: Token) => void): readonl
     {
       name: columns.networks,
       cell: ({ networks }) =>
-        networks.length === 0 ? texts.anywhere : <span class="typed">{networks.join(", ")}</span>,
+        networks.length === 0 ? texts.anywhere : <span class="typed ranges">{networks.join(", ")}</span>,
     },
     {
       name: columns.act,

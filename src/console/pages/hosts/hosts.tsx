@@ -84,7 +84,7 @@ function List({ view, items, total }: ListProps) {
         <p role="status">{texts.found(total, isAll(view))}</p>
       </ListHead>
       {items.length > 0 ? (
-        <div class="table">
+        <div class="table hosts">
           <Table caption={texts.caption} columns={COLUMNS} items={items} />
         </div>
       ) : total === 0 ? (

@@ -40,5 +40,5 @@ const COLUMNS: readonly Column<Problem>[] = [
     ),
   },
   { name: texts.since, cell: ({ since }) => <Time at={since} /> },
-  { name: texts.advice, cell: ({ kind }) => <span class="whole">{hostTexts.kinds[kind].advice}</span> },
+  { name: texts.advice, cell: ({ kind }) => <span class="advice">{hostTexts.kinds[kind].advice}</span> },
 ];
