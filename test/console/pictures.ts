@@ -39,22 +39,29 @@ async function take(page: Page, { name, view, scheme, userId }: Picture): Promis
 }
 
 const PEOPLE = [
-  ["ines", "Ada Meier", "Pentest of the booking service"],
-  ["jakub", "Bo Lindqvist", "Migration of the mail servers"],
-  ["leila", "Ada Meier", "Yearly security audit"],
-  ["marek", "Chen Wei", "Support for the data warehouse"],
-  ["noor", "Chen Wei", "Monitoring of the new cluster"],
-  ["oskar", "Bo Lindqvist", "Firmware of the storage"],
-  ["pilar", "Ada Meier", "Review of the backups"],
-  ["quentin", "Chen Wei", "Load test before the release"],
+  ["ines", "Inês Duarte", "Ada Meier", "Pentest of the booking service"],
+  ["jakub", "Jakub Nowak", "Bo Lindqvist", "Migration of the mail servers"],
+  ["leila", "Leila Haddad", "Ada Meier", "Yearly security audit"],
+  ["marek", "Marek Svoboda", "Chen Wei", "Support for the data warehouse"],
+  ["noor", "Noor de Vries", "Chen Wei", "Monitoring of the new cluster"],
+  ["oskar", "Oskar Lund", "Bo Lindqvist", "Firmware of the storage"],
+  ["pilar", "Pilar Ortega", "Ada Meier", "Review of the backups"],
+  ["quentin", "Quentin Moreau", "Chen Wei", "Load test before the release"],
 ] as const;
 
 /** Eight weeks of work; returns the user whose page is shown. */
 async function fill(system: ConsoleApp): Promise<number> {
   let shown = 0;
-  for (const [index, [username, supervisor, purpose]] of PEOPLE.entries()) {
+  for (const [index, [username, full_name, supervisor, purpose]] of PEOPLE.entries()) {
     const admin = await system.admin();
-    const body = { username, email: `${username}@example.org`, supervisor, purpose, ttl_days: 45 + index * 9 };
+    const body = {
+      username,
+      email: `${username}@example.org`,
+      full_name,
+      supervisor,
+      purpose,
+      ttl_days: 45 + index * 9,
+    };
     const { body: answer } = await admin.call("POST", "/users", body);
     if (username === "leila") shown = answer.data.id;
     if (username === "oskar") await admin.call("POST", `/users/${answer.data.id}/disable`);
