@@ -37,6 +37,7 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
     run: async (options) => (await import("./console.ts")).benchConsole(options),
     needs: ["dist/uam", "wrk", "chromium", "npm"],
   },
+  access: { run: async (options) => (await import("./access.ts")).benchAccess(options), needs: [] },
   append: { run: async (options) => (await import("./append.ts")).benchAppend(options), needs: [] },
   import: { run: async () => (await import("./import.ts")).benchImport(), needs: [] },
   events: { run: async (options) => (await import("./events.ts")).benchEvents(options), needs: [] },
