@@ -17,6 +17,7 @@ import { join } from "node:path";
 import postgres from "postgres";
 import { createTestCli, type TestCli } from "../../../support/cli.ts";
 import { describeOnHost } from "../../../support/host-account.ts";
+import { startSshd, type TestSshd } from "../../../support/sshd.ts";
 
 const NAME = "uamtadopt";
 const OTHER = "uamtother";
@@ -34,10 +35,12 @@ describeOnHost("uam user adopt", () => {
   let cli: TestCli;
   let base: string;
   let keys: readonly string[];
+  let sshd: TestSshd;
   beforeAll(async () => {
     base = mkdtempSync("/var/lib/uam-tadopt-");
     run("/bin/chmod", "755", base);
     cli = await createTestCli({ UAM_HOST_MODE: "direct", UAM_UID_RANGE: "78800-78899", UAM_HOME_BASE: base });
+    sshd = await startSshd(base);
     keys = [0, 1].map((index) => {
       const path = join(base, `key${index}`);
       run("/usr/bin/ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", `laptop ${index}`, "-f", path);
@@ -50,6 +53,7 @@ describeOnHost("uam user adopt", () => {
   });
   afterEach(removeAccounts);
   afterAll(async () => {
+    sshd?.stop();
     await cli?.close();
     rmSync(base, { recursive: true, force: true });
   });
@@ -258,7 +262,10 @@ describeOnHost("uam user adopt", () => {
 
     test("a found key counts once it is confirmed, and the account cannot be given back any more", async () => {
       give(".ssh/authorized_keys", `command="x" ${keys[0]}\n${keys[1]}\n`);
+      const lets = (name: string, key: number) => sshd.login(name, join(base, `key${key}`));
+      expect(lets(NAME, 1)).toBe(true);
       expect(await adopt()).toMatchObject({ code: 0 });
+      expect([lets(NAME, 1), lets(RENAMED, 0), lets(RENAMED, 1)]).toEqual([false, false, false]);
       const { items } = await cli.json(["key", "found", NAME]);
       expect(items).toMatchObject([
         { options: 'command="x"', comment: "laptop 0" },
@@ -267,6 +274,7 @@ describeOnHost("uam user adopt", () => {
       expect((await cli.run(["key", "confirm", NAME])).code).toBe(2);
       expect(await cli.run(["key", "confirm", NAME, "SHA256:nobody"])).toMatchObject({ code: 1 });
       expect(await cli.run(["key", "confirm", NAME, items[1].fingerprint])).toMatchObject({ code: 0 });
+      expect([lets(RENAMED, 0), lets(RENAMED, 1)]).toEqual([false, true]);
       const data = (line = "") => line.split(" ")[1] ?? "?";
       expect(fileOf(`${RENAMED}/.ssh/authorized_keys`)).toContain(data(keys[1]));
       expect(fileOf(`${RENAMED}/.ssh/authorized_keys`)).not.toContain(data(keys[0]));
