@@ -340,7 +340,11 @@ const EVENTS: readonly Event[] = [
       await expectStatus(200, client.call("DELETE", `/me/keys/${key}`));
       return { id: String(key), known: `${username} ${fingerprint}` };
     },
-    success: ({ known = "" }) => ({ username: known.split(" ")[0], fingerprint: known.split(" ")[1] }),
+    success: ({ known = "" }) => ({
+      username: known.split(" ")[0],
+      fingerprint: known.split(" ")[1],
+      status: "revoked",
+    }),
     fail: async () => expectStatus(404, (await person()).client.call("DELETE", `/me/keys/${MISSING}`), String(MISSING)),
     failure: { username: expect.stringMatching(/^event-/), err },
   },
