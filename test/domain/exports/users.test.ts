@@ -129,6 +129,20 @@ describe("GET /users/export", () => {
     expect(names(rowsOf((await exported(query)).text))).toEqual(names(await listed(query)));
   });
 
+  test("is what an import reads: whoever was deleted comes back as they were", async () => {
+    const [before] = await listed("?q=mallory");
+    await admin.call("POST", `/users/${before.id}/enable`, {});
+    const { text } = await exported();
+    await admin.call("DELETE", `/users/${before.id}`);
+    const imported = await admin.call("POST", "/users/import?only_good=true", text, { "content-type": "text/csv" });
+    expect(imported.body.data).toMatchObject({ created: 1, faults: { faulty: 0 } });
+    const { username, email, full_name, supervisor, purpose, note, source_networks, expire_at } = before;
+    const same = { username, email, full_name, supervisor, purpose, note, source_networks, expire_at };
+    const [after] = await listed("?q=mallory");
+    expect(after).toMatchObject(same);
+    await admin.call("POST", `/users/${after.id}/disable`, {});
+  });
+
   test("is on record with its filters before it begins; HEAD is not", async () => {
     await exported("?status=active&q=ann&format=jsonl");
     const { detail, ...record } = await app.lastAudit("user.export");
