@@ -37,6 +37,8 @@ export const users = pgTable(
     seenAt: time(),
     /** When a mail last told the user until when the account lasts, besides reminders; null: at the creation. */
     expiryMailedAt: time(),
+    /** Since when the mail that tells the user of the account waits to be sent; null: it was sent when the user was created, or later. */
+    welcomePendingSince: time(),
     createdAt: time().notNull(),
     updatedAt: time().notNull(),
   },
@@ -48,6 +50,7 @@ export const users = pgTable(
     index("users_expire_at").on(t.expireAt, t.id),
     // For counts, which then need not read the users' rows.
     index("users_status_expire_at").on(t.status, t.expireAt),
+    index("users_welcome_pending").on(t.id).where(sql`${t.welcomePendingSince} is not null`),
     index("users_seen_at").on(t.seenAt, t.createdAt, t.id),
     // Each search looks through recent changes, so only a few may wait.
     index("users_search")
@@ -214,10 +217,7 @@ export const settings = pgTable("settings", {
   updatedAt: time().notNull(),
 });
 
-/**
- * The state that the policy durations are compared with, in milliseconds: `configured` is the default that the service
- * started with last; until `heldUntil` no shorter value than `heldValue` is in force (settings/settings.ts).
- */
+/** What policy durations are compared with, in milliseconds: the `configured` default of the last start; until `heldUntil` none is shorter than `heldValue`. */
 export const policyState = pgTable("policy_state", {
   key: text().primaryKey(),
   configured: bigint({ mode: "number" }).notNull(),

@@ -1,0 +1,2 @@
+ALTER TABLE "users" ADD COLUMN "welcome_pending_since" timestamp (3) with time zone;--> statement-breakpoint
+CREATE INDEX "users_welcome_pending" ON "users" USING btree ("id") WHERE "users"."welcome_pending_since" is not null;
