@@ -38,6 +38,7 @@ export function userRecord(user: UserRow, now: Date) {
     status: statusAt(user, now),
     expire_at: formatTimestamp(user.expireAt),
     disabled_at: formatOptionalTimestamp(user.disabledAt),
+    welcome: user.welcomePendingSince === null ? ("sent" as const) : ("pending" as const),
     created_at: formatTimestamp(user.createdAt),
     updated_at: formatTimestamp(user.updatedAt),
   };

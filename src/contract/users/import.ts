@@ -1,9 +1,9 @@
-/** /users/import: many new users from one file. */
+/** /users/import: many new users from one file, and the mail that tells them. */
 
 import * as v from "valibot";
 import { MAX_IMPORT_BYTES, MAX_IMPORT_FAULTS, MAX_IMPORT_LINES } from "../../shared/product/limits.ts";
 import { REASONS, type Reason } from "../../shared/product/reasons.ts";
-import { count, described, expiry, id, person } from "../fields.ts";
+import { count, described, expiry, IdParams, id, person, statusOf } from "../fields.ts";
 import { PreviewQuery, previewed } from "../preview.ts";
 import { NEW_ACCOUNT, operators, type Routes } from "../route.ts";
 
@@ -78,6 +78,12 @@ export const imports = {
           v.description("`true`: create the users of the good lines, although others have faults"),
         ),
       ),
+      mail: v.optional(
+        v.pipe(
+          v.picklist(["true", "false"]),
+          v.description("`false`: nobody is told yet; their `welcome` stays `pending` until `POST /users/:id/welcome`"),
+        ),
+      ),
     }),
     body: v.object({ bytes: v.pipe(v.instance(Uint8Array), v.metadata({ type: "string", examples: [] })) }),
     bodyAs: "csv",
@@ -90,5 +96,16 @@ export const imports = {
       500: "A user could not be created. The message says why, and how many were: they stay. Import the file again with `only_good`",
     },
     reasons: [...NEW_ACCOUNT, "user.taken", "network.invalid", "service.busy"],
+  },
+  "POST /users/:id/welcome": {
+    operationId: "welcomeUser",
+    summary: "Send the mail that tells a user of the account",
+    description: "Once: for users who were imported with `mail=false`, and not told since.",
+    who: operators,
+    records: "user.welcome",
+    params: IdParams,
+    answer: statusOf("welcomed"),
+    refusals: { 404: true, 409: "The user was told already, or is disabled or expired. Final until that changes" },
+    reasons: ["user.missing", "user.welcomed", "user.not_active"],
   },
 } as const satisfies Routes;

@@ -2,7 +2,7 @@
 
 import * as v from "valibot";
 import { MAX_SEARCH } from "../../shared/product/limits.ts";
-import { USER_STATUSES } from "../../shared/product/statuses.ts";
+import { USER_STATUSES, WELCOMES } from "../../shared/product/statuses.ts";
 import { USER_SORTS } from "../../shared/product/user-sorts.ts";
 import {
   count,
@@ -28,6 +28,9 @@ const userFilters = {
     text("lindqvist", "A part of username, host account, e-mail, supervisor or purpose, in any case", {
       maxLength: MAX_SEARCH,
     }),
+  ),
+  welcome: v.optional(
+    v.pipe(v.picklist(["pending"]), v.description("Only those who were not yet told of their account")),
   ),
   last_used: v.optional(
     v.pipe(
@@ -64,6 +67,10 @@ export const UserRecord = v.pipe(
     status: v.picklist(USER_STATUSES),
     expire_at: expiry,
     disabled_at: v.nullable(timestamp),
+    welcome: v.pipe(
+      v.picklist(WELCOMES),
+      v.description("`pending` until the mail that tells the user of the account is sent: `POST /users/:id/welcome`"),
+    ),
     created_at: timestamp,
     updated_at: timestamp,
   }),

@@ -43,8 +43,8 @@ export async function exportUsers(
 }
 
 /** The filter under the names of the API. */
-function wordsOf({ status, supervisor, search, lastUsed, silentFor, sort }: UserFilter) {
-  const words = { status, supervisor, q: search, last_used: lastUsed, silent_for: silentFor, sort };
+function wordsOf({ status, supervisor, welcome, search, lastUsed, silentFor, sort }: UserFilter) {
+  const words = { status, supervisor, welcome, q: search, last_used: lastUsed, silent_for: silentFor, sort };
   const given = Object.entries(words).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));
   return Object.fromEntries(given);
 }

@@ -65,7 +65,9 @@ export async function tellAddressChanged(op: Telling, before: UserRow, after: Us
   const site = await siteWithKeys(op.context);
   const old = { recipient: before.email, message: addressRemoved(policy.site, after, { at }) };
   const fresh = { recipient: after.email, message: addressSet(site, after, { at }) };
-  const mayBegin = after.status === "active" && after.expireAt > at && (await neverLoggedIn(op.tx, after));
+  // One whose welcome waits gets it once somebody says so.
+  const waits = after.welcomePendingSince !== null;
+  const mayBegin = !waits && after.status === "active" && after.expireAt > at && (await neverLoggedIn(op.tx, after));
   const welcome = { recipient: after.email, message: accountCreated(site, after) };
   await queueMails(op, mayBegin ? [old, fresh, welcome] : [old, fresh]);
   await noteExpiryMailed(op, after);

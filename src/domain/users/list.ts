@@ -1,6 +1,6 @@
 /** Pages of external users. */
 
-import { and, asc, count, desc, eq, getTableColumns, inArray, isNull, lte, or, type SQL, sql } from "drizzle-orm";
+import { and, count, eq, getTableColumns, inArray, isNotNull, isNull, lte, or, type SQL, sql } from "drizzle-orm";
 import { MAX_SEARCH } from "../../shared/product/limits.ts";
 import { offsetOf, type Page, type Paged } from "../../shared/product/page.ts";
 import { DEFAULT_SORT, type UserSort } from "../../shared/product/user-sorts.ts";
@@ -14,10 +14,13 @@ import { sshKeys, type UserRow, users } from "../../store/schema.ts";
 import { searched } from "../../store/searched.ts";
 import { hasStatusAt } from "../accounts/find-user.ts";
 import type { Context } from "../operation/context.ts";
+import { opposite, orderOf } from "./order.ts";
 
 export interface UserFilter {
   readonly status?: UserRow["status"] | undefined;
   readonly supervisor?: string | undefined;
+  /** Only those who were not yet told of their account. */
+  readonly welcome?: "pending" | undefined;
   /** A part of the username, the host account, the e-mail, the supervisor or the purpose, in any case. */
   readonly search?: string | undefined;
   /** Only those who never logged in, to the service or by SSH, as far as it knows. */
@@ -118,10 +121,14 @@ interface Looking extends Parsed {
   readonly now: Date;
 }
 
-function conditionOf({ status, supervisor, lastUsed }: UserFilter, { search, parts, silentSince, now }: Looking) {
+function conditionOf(
+  { status, supervisor, welcome, lastUsed }: UserFilter,
+  { search, parts, silentSince, now }: Looking,
+) {
   return and(
     status === undefined ? undefined : hasStatusAt(status, now),
     supervisor === undefined ? undefined : eq(users.supervisor, supervisor),
+    welcome === undefined ? undefined : isNotNull(users.welcomePendingSince),
     lastUsed === undefined ? undefined : isNull(users.seenAt),
     silentSince === undefined ? undefined : isSilentSince(silentSince),
     search === "" ? undefined : holds(search, parts),
@@ -139,13 +146,14 @@ interface Near extends UserFilter {
 /** A page near the beginning, which most are: counted and read by one statement, which is one snapshot, too. */
 async function readNear(
   { db, clock }: Context,
-  { status, supervisor, lastUsed, silentSince, sort }: Near,
+  { status, supervisor, welcome, lastUsed, silentSince, sort }: Near,
   page: Page,
 ): Promise<Paged<ListedUser>> {
   const known = nearQueries(db);
   const kind: Kind = {
     status,
     hasSupervisor: supervisor !== undefined,
+    isUnwelcomed: welcome !== undefined,
     isUnused: lastUsed !== undefined,
     isSilent: silentSince !== undefined,
     sort,
@@ -165,15 +173,17 @@ const nearQueries = oncePerDatabase(() => new Map<string, ReturnType<typeof prep
 interface Kind {
   readonly status: UserRow["status"] | undefined;
   readonly hasSupervisor: boolean;
+  readonly isUnwelcomed: boolean;
   readonly isUnused: boolean;
   readonly isSilent: boolean;
   readonly sort: UserSort;
 }
 
-function prepareNear(db: Database, { status, hasSupervisor, isUnused, isSilent, sort }: Kind) {
+function prepareNear(db: Database, { status, hasSupervisor, isUnwelcomed, isUnused, isSilent, sort }: Kind) {
   const where = and(
     status === undefined ? undefined : hasStatusAt(status, sql`${sql.placeholder("now")}`),
     hasSupervisor ? eq(users.supervisor, sql.placeholder("supervisor")) : undefined,
+    isUnwelcomed ? isNotNull(users.welcomePendingSince) : undefined,
     isUnused ? isNull(users.seenAt) : undefined,
     isSilent ? isSilentSince(sql`${sql.placeholder("since")}`) : undefined,
   );
@@ -276,20 +286,4 @@ function partsOf(search: string): readonly string[] {
   const step = Math.max(1, (count - 1) / (MOST_PARTS - 1));
   const starts = Array.from({ length: Math.min(count, MOST_PARTS) }, (_, n) => Math.round(n * step));
   return [...new Set(starts.map((start) => search.slice(start, start + PART).toLowerCase()))];
-}
-
-/** Ids rise in the order in which users are created, and decide between equals. */
-function orderOf(sort: UserSort): SQL[] {
-  const direction = sort.startsWith("-") ? desc : asc;
-  const column = columnOf(sort);
-  return column === users.id ? [direction(users.id)] : [direction(column), direction(users.id)];
-}
-
-function columnOf(sort: UserSort) {
-  if (sort.endsWith("username")) return users.username;
-  return sort.endsWith("expire_at") ? users.expireAt : users.id;
-}
-
-function opposite(sort: UserSort): UserSort {
-  return (sort.startsWith("-") ? sort.slice(1) : `-${sort}`) as UserSort;
 }

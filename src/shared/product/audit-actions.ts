@@ -52,6 +52,7 @@ const ACTIONS = {
   "user.export": ["user", "none"],
   "user.adopt": ["user", "user"],
   "user.give_back": ["user", "removal"],
+  "user.welcome": ["user", "none"],
   "extension.request": ["user", "none"],
   "session.end": ["user", "none"],
   "user.end_sessions": ["user", "user"],

@@ -72,6 +72,7 @@ export const REASONS = {
   "user.expired": "The user is expired and has no access already: extend the account, or delete the user.",
   "user.recycled": "The user is expired for so long that the account is being reclaimed.",
   "user.not_active": "Only active users may do this.",
+  "user.welcomed": "The mail that tells the user of the account was sent already.",
   "user.disabling": "The user is just being disabled.",
   "user.shortening": "The end of the user's access is just being brought forward.",
   "user.deleting": "The user is being deleted.",

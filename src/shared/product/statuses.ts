@@ -1,5 +1,8 @@
 /** The states that things can be in; in a file of their own, so that the command line loads them quickly. */
 
+/** Whether the mail that tells a user of the account waits to be sent (uam user welcome). */
+export const WELCOMES = ["pending", "sent"] as const;
+
 export const USER_STATUSES = ["active", "disabled", "expired"] as const;
 export const KEY_STATUSES = ["active", "revoked"] as const;
 export const APPROVAL_STATUSES = ["pending", "approved", "rejected"] as const;

@@ -1,9 +1,11 @@
 /** The specification's Events table: what each audited action records when it succeeds and when it fails. */
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { eq } from "drizzle-orm";
 import { sendCode } from "../../../src/domain/auth/codes/otp.ts";
 import { AUDIT_ACTIONS, type AuditAction } from "../../../src/shared/product/audit-actions.ts";
 import { DAY, MINUTE, shift } from "../../../src/shared/time/clock.ts";
+import { users } from "../../../src/store/schema.ts";
 import { ADMIN_PASSWORD, type Client, confirming, createTestApp, type TestApp } from "../../support/app.ts";
 import { freshKey } from "../../support/keys.ts";
 
@@ -210,6 +212,22 @@ const EVENTS: readonly Event[] = [
   }),
   userEvent("user.disable", (id) => admin.call("POST", `/users/${id}/disable`), { status: "disabled" }),
   userEvent("user.enable", (id) => admin.call("POST", `/users/${id}/enable`), { status: "active" }),
+  {
+    action: "user.welcome",
+    resourceType: "user",
+    succeed: async () => {
+      const { id, username } = await person();
+      await app.db.update(users).set({ welcomePendingSince: app.clock.now() }).where(eq(users.id, id));
+      expect((await admin.call("POST", `/users/${id}/welcome`)).status).toBe(200);
+      return { id: String(id), known: username };
+    },
+    success: ({ known }) => ({ username: known, email: expect.any(String) }),
+    fail: async () => {
+      const { id } = await person();
+      return await expectStatus(409, admin.call("POST", `/users/${id}/welcome`), String(id));
+    },
+    failure: { username: expect.any(String), err },
+  },
   userEvent(
     "user.extend",
     (id) => admin.call("POST", `/users/${id}/extend`, { days: 3 }),

@@ -53,6 +53,7 @@ describe("createUser()", () => {
       status: "active",
       expire_at: expireAt,
       disabled_at: null,
+      welcome: "sent",
       created_at: app.clock.now().toISOString(),
       updated_at: app.clock.now().toISOString(),
     });

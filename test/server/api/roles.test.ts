@@ -58,6 +58,7 @@ const MAY: Readonly<Record<string, readonly Caller[]>> = {
   "PATCH /users/:id": OPERATORS,
   "POST /users/:id/disable": OPERATORS,
   "POST /users/:id/enable": OPERATORS,
+  "POST /users/:id/welcome": OPERATORS,
   "POST /users/:id/extend": OPERATORS,
   "DELETE /users/:id": OPERATORS,
   "GET /users/:id/keys": reading(OPERATORS),

@@ -27,6 +27,9 @@ export const importCommand = command(
       onlyGood: option("--only-good", {
         description: message`Import the lines that have no fault, although others have some.`,
       }),
+      noMail: option("--no-mail", {
+        description: message`Tell nobody yet; uam user welcome does it later.`,
+      }),
       yes: yesFlag(),
       json: jsonFlag(),
     }),
@@ -42,13 +45,14 @@ interface Input {
   readonly file: string;
   readonly preview: boolean;
   readonly onlyGood: boolean;
+  readonly noMail: boolean;
   readonly yes: boolean;
   readonly json: boolean;
 }
 
 function run(input: Input): Command {
   return async (environment) => {
-    const { preview, onlyGood, yes, json } = input;
+    const { preview, onlyGood, noMail, yes, json } = input;
     const { ask } = environment;
     if (!preview && !yes && (ask === undefined || input.file === "-")) {
       environment.err("uam: Importing needs --yes if there is no terminal to ask at.\n");
@@ -70,7 +74,7 @@ function run(input: Input): Command {
         environment.err("Nobody was imported.\n");
         return EXIT.failed;
       }
-      const imported = await importUsers(context, bytes, { onlyGood });
+      const imported = await importUsers(context, bytes, { onlyGood, mail: !noMail });
       if (json) printJson(environment, importRecord(imported));
       else environment.err(`${counted(imported.created.length, "user")} created.\n`);
       return EXIT.done;

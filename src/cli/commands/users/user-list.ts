@@ -26,6 +26,11 @@ export function filterOptions() {
       "TEXT",
       message`Only users with this text in username, host account, e-mail, supervisor or purpose, in any case.`,
     ),
+    welcome: optional(
+      option("--welcome", oneOf(["pending"], "PENDING"), {
+        description: message`Only users who were not yet told of their account.`,
+      }),
+    ),
     lastUsed: optional(
       option("--last-used", oneOf(["never"], "NEVER"), {
         description: message`Only users who never logged in, to the service or by SSH, as far as it knows.`,

@@ -25,6 +25,7 @@ import { extendCommand } from "./user-extend.ts";
 import { importCommand } from "./user-import.ts";
 import { list } from "./user-list.ts";
 import { accessCommands } from "./user-sessions.ts";
+import { welcomeCommand } from "./user-welcome.ts";
 
 const show = command(
   "show",
@@ -129,7 +130,7 @@ export const userCommand = command(
   "user",
   or(
     or(list, exportCommand, show, create, update, disableCommand, enable, extendCommand, deleteCommand, rebuild),
-    or(importCommand, accessCommands, adoptionCommands),
+    or(importCommand, welcomeCommand, accessCommands, adoptionCommands),
   ),
   {
     brief: message`Manage external users.`,

@@ -81,6 +81,7 @@ const actions: Readonly<Record<AuditAction | "session.end", ActionWords>> = {
   ]),
   "user.disable": action("User disabled", (facts) => [`disabled ${user(facts)}`, `disable ${user(facts)}`]),
   "user.enable": action("User enabled", (facts) => [`enabled ${user(facts)} again`, `enable ${user(facts)}`]),
+  "user.welcome": action("User welcomed", (facts) => [`welcomed ${user(facts)}`, `welcome ${user(facts)}`]),
   "user.extend": action("User extended", (facts) => [
     `extended ${user(facts)}${until(facts)}`,
     `extend ${user(facts)}`,

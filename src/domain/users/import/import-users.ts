@@ -27,6 +27,8 @@ import { type Fault, faultOf, type Line } from "./lines.ts";
 export interface ImportOptions {
   /** Whether the lines without faults are imported although others have some. */
   readonly onlyGood?: boolean | undefined;
+  /** Whether each gets the mail that a new user gets; otherwise their welcome waits (welcome.ts). By default they do. */
+  readonly mail?: boolean | undefined;
 }
 
 /** What an import did. */
@@ -46,7 +48,7 @@ const BATCH = 100;
 export async function importUsers(
   context: Context,
   bytes: Uint8Array,
-  { onlyGood = false }: ImportOptions = {},
+  { onlyGood = false, mail = true }: ImportOptions = {},
 ): Promise<Imported> {
   const checked = await requireImportable(context, bytes, onlyGood);
   const { good } = checked;
@@ -58,7 +60,7 @@ export async function importUsers(
   for (let at = 0; at < good.length; at += size) {
     const lines = good.slice(at, at + size);
     try {
-      const made = await createBatch(context, lines, onlyGood);
+      const made = await createBatch(context, lines, { onlyGood, mail });
       created.push(...made);
       const names = new Set(made.map(({ username }) => username));
       faults.push(...lines.filter(({ user }) => !names.has(user.username)).map(takenFault));
@@ -119,12 +121,16 @@ function stoppedAt(
 }
 
 /** Creates these users, all or none; those whose names were taken meanwhile are left out, or make it throw `conflict`. */
-async function createBatch(context: Context, lines: readonly Line[], onlyGood: boolean): Promise<readonly User[]> {
+async function createBatch(
+  context: Context,
+  lines: readonly Line[],
+  { onlyGood, mail }: { readonly onlyGood: boolean; readonly mail: boolean },
+): Promise<readonly User[]> {
   const [first] = lines;
   const detail: AuditDetail =
     lines.length === 1 && first ? { username: first.user.username } : { import: lines.length };
   return await auditedGrant(context, { action: "user.create", detail }, async (op) => {
-    const stored = await store(op, lines);
+    const stored = await store(op, lines, mail);
     const missing = lines.find(({ user }) => !stored.some(({ username }) => username === user.username));
     if (missing !== undefined && !onlyGood) {
       throw new UamError("conflict", takenFault(missing).error, { reason: "user.taken" });
@@ -136,23 +142,25 @@ async function createBatch(context: Context, lines: readonly Line[], onlyGood: b
       op.tx,
       stored.map(({ username }) => username),
     );
-    const site = await siteWithKeys(context);
-    await queueMails(
-      op,
-      stored.map((user) => ({ recipient: user.email, message: accountCreated(site, user) })),
-    );
+    if (mail) await queueWelcomes(op, stored);
     for (const user of stored) {
       if (user.local) await createOnHost(op, user);
       const entry = { action: "user.create", resourceId: String(user.id), subjectId: user.id } as const;
-      const about = { username: user.username, ...createdDetail(user) };
+      const about = { username: user.username, ...createdDetail(user), ...(mail ? {} : { welcome: "pending" }) };
       op.alsoRecord({ entry: { ...entry, detail: about }, result: "success" });
     }
     return stored;
   });
 }
 
+async function queueWelcomes(op: Operation, created: readonly User[]): Promise<void> {
+  const site = await siteWithKeys(op.context);
+  const mails = created.map((user) => ({ recipient: user.email, message: accountCreated(site, user) }));
+  await queueMails(op, mails);
+}
+
 /** Stores those whose names are free, with uids and grants. */
-async function store(op: Operation, lines: readonly Line[]): Promise<readonly User[]> {
+async function store(op: Operation, lines: readonly Line[], mail: boolean): Promise<readonly User[]> {
   const { tx, context } = op;
   const now = context.clock.now();
   const uids = await allocateUids(context, lines.length);
@@ -160,6 +168,7 @@ async function store(op: Operation, lines: readonly Line[]): Promise<readonly Us
   const wanted = lines.map(({ user }) => ({
     ...user,
     sourceNetworks: [...user.sourceNetworks],
+    ...(mail ? {} : { welcomePendingSince: now }),
     createdAt: now,
     updatedAt: now,
   }));

@@ -54,7 +54,7 @@ const ONLY_EXPORTED = [
     "active_keys",
     "last_key_use_at",
   ],
-  "welcome_pending",
+  "welcome",
 ] as const;
 const NEEDED = ["username", "email"] as const;
 /** Characters of a column's name that are said. */

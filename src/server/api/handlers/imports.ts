@@ -3,6 +3,7 @@
 import type { imports } from "../../../contract/users/import.ts";
 import { checkImport } from "../../../domain/users/import/check.ts";
 import { importUsers } from "../../../domain/users/import/import-users.ts";
+import { welcomeUser } from "../../../domain/users/welcome.ts";
 import { createSlots } from "../../../shared/work/bounded.ts";
 import { importPreviewRecord, importRecord } from "../../import-record.ts";
 import type { Handlers } from "../http/call.ts";
@@ -22,9 +23,15 @@ export const importHandlers: Handlers<typeof imports> = {
       // Making thousands of accounts on a host takes minutes.
       infoOf(request).hold(0);
       if (isPreview(query)) return importPreviewRecord(await checkImport(context, bytes));
-      return importRecord(await importUsers(context, bytes, { onlyGood: query.only_good === "true" }));
+      const options = { onlyGood: query.only_good === "true", mail: query.mail !== "false" };
+      return importRecord(await importUsers(context, bytes, options));
     } finally {
       leave();
     }
+  },
+
+  "POST /users/:id/welcome": async ({ context, params }) => {
+    await welcomeUser(context, params.id);
+    return { status: "welcomed" };
   },
 };

@@ -78,8 +78,16 @@ export const userHandlers: Handlers<typeof users> = {
   },
 };
 
-function filterOf({ q: search, last_used: lastUsed, silent_for: silentFor, status, supervisor, sort }: UserFilters) {
-  return { status, supervisor, search, lastUsed, silentFor, sort };
+function filterOf({
+  q: search,
+  last_used: lastUsed,
+  silent_for: silentFor,
+  status,
+  supervisor,
+  welcome,
+  sort,
+}: UserFilters) {
+  return { status, supervisor, welcome, search, lastUsed, silentFor, sort };
 }
 
 function wantedEnd(days: number | undefined, until: string | undefined): Wanted {

@@ -73,6 +73,27 @@ describe("uam user import", () => {
     expect((await cli.run(["user", "import", "-", "--yes"], latin)).stderr).toContain("not in UTF-8");
   });
 
+  test("tells nobody with --no-mail, and each of them once when asked", async () => {
+    write("eve,eve@example.org,1", "fay,fay@example.org,2", "gus,gus@example.org,3");
+    expect((await cli.run(["user", "import", path, "--yes", "--no-mail"])).code).toBe(0);
+    const pending = async () =>
+      (await cli.json(["user", "list", "--welcome", "pending"])).items.map(
+        ({ username }: { username: string }) => username,
+      );
+    expect((await pending()).toSorted()).toEqual(["eve", "fay", "gus"]);
+    const one = await cli.run(["user", "welcome", "eve"]);
+    expect([one.code, one.stderr]).toEqual([0, "eve is told at eve@example.org.\n"]);
+    const again = await cli.run(["user", "welcome", "eve", "nobody", "fay"]);
+    expect(again.code).toBe(1);
+    expect(again.stderr).toContain("uam: eve has been welcomed already\n");
+    expect(again.stderr).toEndWith("fay is told at fay@example.org.\n");
+    expect((await cli.run(["user", "welcome", "--all"])).stderr).toBe(
+      "gus is told at gus@example.org.\n1 user told.\n",
+    );
+    expect(await pending()).toEqual([]);
+    expect((await cli.run(["user", "welcome"])).code).toBe(2);
+  });
+
   test("says why a file cannot be read", async () => {
     expect((await cli.run(["user", "import", path, "--preview"])).stderr).toContain(`${path} cannot be read (ENOENT)`);
     expect((await cli.run(["user", "import", directory, "--preview"])).stderr).toContain("is not a file");
