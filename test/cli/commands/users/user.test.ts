@@ -35,7 +35,7 @@ describe("uam user create", () => {
     const record = await cli.json(["user", "create", "bob", "--email", "bob@example.org", "--purpose", "a test"]);
     expect(Object.keys(record)).toEqual([
       ...["id", "username", "host_account", "email", "full_name", "supervisor", "purpose", "note"],
-      ...["source_networks", "status", "expire_at", "disabled_at", "created_at", "updated_at"],
+      ...["source_networks", "status", "expire_at", "disabled_at", "welcome", "created_at", "updated_at"],
     ]);
     expect(record).toMatchObject({ username: "bob", supervisor: "", purpose: "a test", disabled_at: null });
   });
