@@ -3,8 +3,6 @@
 import * as v from "valibot";
 import { LOGIN_OBSTACLE_NAMES } from "../shared/product/login-obstacles.ts";
 import { USER_STATUSES } from "../shared/product/statuses.ts";
-import { MAX_DAYS } from "../shared/time/duration.ts";
-import { isTimestamp } from "../shared/time/timestamp.ts";
 import {
   described,
   expiry,
@@ -16,11 +14,8 @@ import {
   newPerson,
   pageOf,
   person,
-  statusOf,
-  text,
   timestamp,
   ttlDays,
-  wholeNumber,
 } from "./fields.ts";
 import { hosts, statusOnHosts } from "./hosts-confirmation.ts";
 import { PreviewQuery, previewed, UserPreview } from "./preview.ts";
@@ -34,6 +29,7 @@ import {
   operators,
   type Routes,
 } from "./route.ts";
+import { Extension, Reason } from "./users/changes.ts";
 import {
   ListedUser,
   SupervisorList,
@@ -71,37 +67,6 @@ export const UserChanges = v.pipe(
   v.title("UserChanges"),
 );
 
-export const Extension = v.pipe(
-  v.object({
-    days: v.optional(
-      wholeNumber(
-        0,
-        MAX_DAYS,
-        "Counted from the later of now and the expiry; 0, or neither this nor `until`, means the default",
-      ),
-    ),
-    until: v.optional(
-      v.pipe(
-        text(
-          "2027-01-31T17:00:00Z",
-          "Instead of `days`: when access ends from now on, RFC 3339; may be earlier than the present end",
-          {
-            format: "date-time",
-            maxLength: 64,
-          },
-        ),
-        v.check(isTimestamp, "is not an RFC 3339 timestamp such as 2026-11-20T08:00:00Z"),
-      ),
-    ),
-    reason: givenReason,
-  }),
-  v.forward(
-    v.check(({ days, until }) => days === undefined || until === undefined, "cannot be given together with days"),
-    ["until"],
-  ),
-  v.title("Extension"),
-);
-
 export const UserDiagnosis = v.pipe(
   v.object({
     can: v.pipe(v.boolean(), v.examples([false])),
@@ -135,13 +100,11 @@ export const UserDiagnosis = v.pipe(
   v.title("Diagnosis"),
 );
 
-export const Reason = v.pipe(v.object({ reason: givenReason }), v.title("Reason"));
-
 export const DeletionQuery = v.object({ ...PreviewQuery.entries, reason: givenReason });
 
 /** Why a user can be neither disabled nor enabled. */
 const ACCOUNT_CONFLICT =
-  "The user is expired (extend them first), or the host account is missing or is not one that uam made. Final until that changes";
+  "The user is expired (extend them first) or was changed since the moment in `unchanged_since`, or the host account is missing or is not one that uam made. Final until that changes";
 
 export const users = {
   "GET /users": {
@@ -237,13 +200,21 @@ export const users = {
     body: Reason,
     bodyAs: "optional",
     records: "user.disable",
-    answer: previewed(UserPreview, statusOnHosts("disabled")),
+    answer: previewed(UserPreview, v.object({ ...statusOnHosts("disabled").entries, updated_at: timestamp })),
     refusals: {
       404: true,
       409: ACCOUNT_CONFLICT,
       500: "Something could not be done on the host. The message says what holds: if the user is disabled, the service keeps trying to do the rest",
     },
-    reasons: ["user.missing", "user.expired", "account.missing", "account.foreign", "host.refused", "access.owed"],
+    reasons: [
+      "user.missing",
+      "user.changed",
+      "user.expired",
+      "account.missing",
+      "account.foreign",
+      "host.refused",
+      "access.owed",
+    ],
   },
   "POST /users/:id/enable": {
     operationId: "enableUser",
@@ -255,9 +226,9 @@ export const users = {
     body: Reason,
     bodyAs: "optional",
     records: "user.enable",
-    answer: previewed(UserPreview, statusOf("active")),
+    answer: previewed(UserPreview, v.object({ status: v.literal("active"), updated_at: timestamp })),
     refusals: { 404: true, 409: ACCOUNT_CONFLICT, 500: "The host refused; nothing was changed. Trying again may help" },
-    reasons: [...ACCOUNT, "user.missing", "user.expired", "user.deleting", "user.disabling"],
+    reasons: [...ACCOUNT, "user.missing", "user.changed", "user.expired", "user.deleting", "user.disabling"],
   },
   "POST /users/:id/extend": {
     operationId: "extendUser",
@@ -270,14 +241,23 @@ export const users = {
     query: PreviewQuery,
     body: Extension,
     bodyAs: "optional",
-    answer: previewed(UserPreview, v.object({ expire_at: expiry, hosts })),
+    answer: previewed(
+      UserPreview,
+      v.object({
+        expire_at: expiry,
+        old_expire_at: v.pipe(timestamp, v.description("As it was before; sent back as `until`, it undoes the change")),
+        updated_at: timestamp,
+        hosts,
+      }),
+    ),
     refusals: {
       400: "The body is invalid, or names a moment that is not in the future or too far in it. Final",
       404: true,
+      409: "The user was changed since the moment in `unchanged_since`, or somebody else is moving the same end",
       500: "The user could not be extended. Final once the recycle period is over; otherwise trying again may help. An earlier end is stored even so, and the service keeps trying to do the rest",
     },
     otherwise: 500,
-    reasons: [...ACCOUNT, ...EXTENDED, "access.owed", "state.conflict"],
+    reasons: [...ACCOUNT, ...EXTENDED, "user.changed", "access.owed", "state.conflict"],
   },
   "DELETE /users/:id": {
     operationId: "deleteUser",

@@ -83,7 +83,7 @@ function lengthen(
     await forgetShortening(op.tx, userId);
     await tellExtended(op, extended);
     // A disabled user's account stays shut as it is.
-    if (status === "active") await openAccess(op, extended);
+    if (status === "active") await openAccess(op, extended).catch(asFailure);
     op.record({
       detail: {
         ...(atMost === undefined ? {} : { at_most: formatTimestamp(atMost) }),
@@ -117,4 +117,10 @@ function shorten(context: Context, userId: number, until: Date, options: ChangeO
 
 function wantedDetail({ days, until }: Wanted): AuditDetail {
   return until === undefined ? { days: days ?? 0 } : { until: formatTimestamp(until) };
+}
+
+/** An account that is not as it was when it was looked at is a failure of the host, as one that was not before. */
+function asFailure(error: unknown): never {
+  if (!(error instanceof UamError) || error.code !== "conflict") throw error;
+  throw new UamError("internal", error.message, { cause: error, reason: error.reason });
 }

@@ -83,9 +83,9 @@ export function disableUser(context: Context, userId: number, options: ChangeOpt
 }
 
 /** Gives a disabled user access again, with the keys as stored; the sessions with the service from before end. */
-export function enableUser(context: Context, userId: number, why = ""): Promise<User> {
+export function enableUser(context: Context, userId: number, options: ChangeOptions = {}): Promise<User> {
   return auditedGrant(context, userEntry("user.enable", userId), async (op) => {
-    const { user } = await lockUserFor(op, userId, { reason: why });
+    const { user } = await lockUserFor(op, userId, options);
     await requireEnableable(context, user, await closingsOf(op.tx, userId));
     // No earlier session goes on, whatever the reason for disabling was.
     await endLoginsOf(op, user);

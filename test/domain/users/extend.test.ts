@@ -43,6 +43,9 @@ async function stored(id: number) {
   return { status: user.status, end: user.expireAt, changed: user.updatedAt };
 }
 const endOnHost = ({ account }: Person) => app.host.accounts.get(account)?.expireAt;
+const answerOf = ({ end }: Person, until: Date) => ({
+  ...{ expire_at: until.toISOString(), old_expire_at: end.toISOString(), updated_at: app.clock.now().toISOString() },
+});
 async function runJobs(): Promise<void> {
   const now = app.clock.now();
   await expireDue(systemContext(app.services), { now, holdUntil: undefined });
@@ -58,7 +61,7 @@ describe("moveEnd() to a later moment", () => {
     const one = await person();
     const until = shift(one.end, DAY);
     const answer = await extend(one, { until: until.toISOString(), reason: "The tests take longer" });
-    expect([answer.status, answer.body.data]).toEqual([200, { expire_at: until.toISOString() }]);
+    expect([answer.status, answer.body.data]).toEqual([200, answerOf(one, until)]);
     expect([(await stored(one.id)).end, endOnHost(one)]).toEqual([until, until]);
     expect(await app.lastAudit("user.extend")).toMatchObject({
       result: "success",
@@ -121,7 +124,7 @@ describe("moveEnd() to an earlier moment", () => {
     const one = await person();
     const until = inDays(3);
     const answer = await extend(one, { until: until.toISOString(), reason: "The project is over" });
-    expect([answer.status, answer.body.data]).toEqual([200, { expire_at: until.toISOString() }]);
+    expect([answer.status, answer.body.data]).toEqual([200, answerOf(one, until)]);
     expect(await stored(one.id)).toMatchObject({ status: "active", end: until });
     expect(app.host.accounts.get(one.account)).toMatchObject({ open: true, expireAt: until });
     expect(app.host.calls.at(-1)).toBe(`shortenAccount ${one.account}`);
@@ -273,6 +276,58 @@ describe("moveEnd() at the same instant", () => {
     expect(records).toHaveLength(2);
     expect(records[1].old_expire_at).toBe(records[0].expire_at);
     expect(records[1].expire_at).toBe(end.toISOString());
+  });
+});
+
+describe("undoing what was just done", () => {
+  test.each([
+    ["a later end", "days"],
+    ["an earlier end", "until"],
+  ])("%s: by the answer, for as long as nothing else changed", async (_, field) => {
+    const one = await person();
+    const given = { [field]: field === "days" ? 9 : inDays(9).toISOString() };
+    const undo = async () => {
+      const { old_expire_at: until, updated_at: unchanged_since } = (await extend(one, given)).body.data;
+      return { until, unchanged_since };
+    };
+    const first = await undo();
+    app.clock.advance(MINUTE);
+    expect((await extend(one, first)).status).toBe(200);
+    expect([(await stored(one.id)).end, endOnHost(one)]).toEqual([one.end, one.end]);
+    // Not twice, and not over what somebody else did meanwhile.
+    expect((await extend(one, first)).headers.get("uam-error")).toBe("user.changed");
+    const second = await undo();
+    app.clock.advance(MINUTE);
+    expect((await admin.call("PATCH", `/users/${one.id}`, { note: "Works nights" })).status).toBe(200);
+    const { end } = await stored(one.id);
+    for (const path of ["extend", "extend?preview=true"]) {
+      const refused = await extend(one, second, path);
+      expect([refused.status, refused.headers.get("uam-error")]).toEqual([409, "user.changed"]);
+    }
+    expect([(await stored(one.id)).end, endOnHost(one)]).toEqual([end, end]);
+  });
+
+  test("disabling, and enabling, too", async () => {
+    const one = await person();
+    let unchanged_since: string | undefined;
+    for (const [path, open] of [
+      ["disable", false],
+      ["enable", true],
+      ["disable", false],
+    ] as const) {
+      app.clock.advance(MINUTE);
+      const answer = await extend(one, { unchanged_since }, path);
+      expect([answer.status, app.host.accounts.get(one.account)?.open]).toEqual([200, open]);
+      unchanged_since = answer.body.data.updated_at;
+    }
+    app.clock.advance(MINUTE);
+    await admin.call("PATCH", `/users/${one.id}`, { purpose: "Another" });
+    for (const path of ["enable", "enable?preview=true", "disable", "disable?preview=true"]) {
+      const refused = await extend(one, { unchanged_since }, path);
+      expect([refused.status, refused.headers.get("uam-error")]).toEqual([409, "user.changed"]);
+    }
+    expect((await extend(one, { unchanged_since: "yesterday" }, "enable")).status).toBe(400);
+    expect((await stored(one.id)).status).toBe("disabled");
   });
 });
 

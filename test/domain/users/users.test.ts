@@ -157,11 +157,11 @@ describe("disableUser() and enableUser()", () => {
     const { id, client } = await app.user(`switch-${count}`);
     const key = await client.call("POST", "/me/keys", { name: "k", public_key: freshKey() });
     const account = app.host.accounts.get(`ext_switch-${count}`);
-    expect((await admin.call("POST", `/users/${id}/disable`)).body).toEqual({ data: { status: "disabled" } });
+    expect((await admin.call("POST", `/users/${id}/disable`)).body).toMatchObject({ data: { status: "disabled" } });
     expect(account).toMatchObject({ open: false, file: [] });
     expect(await lastAudit()).toMatchObject({ action: "user.disable", detail: { status: "disabled" } });
     expect((await admin.call("GET", `/users/${id}`)).body.data.disabled_at).toBe(app.clock.now().toISOString());
-    expect((await admin.call("POST", `/users/${id}/enable`)).body).toEqual({ data: { status: "active" } });
+    expect((await admin.call("POST", `/users/${id}/enable`)).body).toMatchObject({ data: { status: "active" } });
     expect(account).toMatchObject({ open: true, file: [key.body.data.fingerprint] });
   });
 

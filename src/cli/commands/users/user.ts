@@ -104,7 +104,7 @@ const enable = command(
           )
         : withUser("change", user, json, async (context, { id }) => {
             const { enableUser } = await import("../../../domain/users/users.ts");
-            return await enableUser(context, id, reason);
+            return await enableUser(context, id, { reason });
           }),
   ),
   { brief: message`Give a disabled user access again.` },

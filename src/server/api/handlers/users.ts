@@ -4,10 +4,12 @@ import type { UserFilters } from "../../../contract/users/lists.ts";
 import type { users } from "../../../contract/users.ts";
 import { exportUsers } from "../../../domain/exports/users.ts";
 import { awaitHosts } from "../../../domain/hosts/confirmation.ts";
-import type { Wanted } from "../../../domain/users/changeable.ts";
+import type { Context } from "../../../domain/operation/context.ts";
+import { requireUnchanged, type Wanted } from "../../../domain/users/changeable.ts";
 import { diagnoseUser } from "../../../domain/users/diagnosis.ts";
 import { moveEnd } from "../../../domain/users/extend.ts";
 import { listUsers } from "../../../domain/users/list.ts";
+import type { ChangeOptions } from "../../../domain/users/locked.ts";
 import { previewDelete, previewDisable, previewEnable, previewExtend } from "../../../domain/users/preview.ts";
 import { listSupervisors } from "../../../domain/users/supervisors.ts";
 import { updateUser } from "../../../domain/users/update.ts";
@@ -51,24 +53,37 @@ export const userHandlers: Handlers<typeof users> = {
     return userRecord(user, context.clock.now());
   },
 
-  "POST /users/:id/disable": async ({ context, params, query, body: { reason } }) => {
-    if (isPreview(query)) return userPreviewRecord(await previewDisable(context, params.id, reason));
-    await disableUser(context, params.id, { reason });
-    return { status: "disabled", ...hostsRecord(await awaitHosts(context, params.id)) };
+  "POST /users/:id/disable": async ({ context, params, query, body }) => {
+    const options = optionsOf(body);
+    if (isPreview(query)) {
+      await requireStill(context, params.id, options);
+      return userPreviewRecord(await previewDisable(context, params.id, body.reason));
+    }
+    const { updatedAt } = await disableUser(context, params.id, options);
+    const known = hostsRecord(await awaitHosts(context, params.id));
+    return { status: "disabled", updated_at: formatTimestamp(updatedAt), ...known };
   },
 
-  "POST /users/:id/enable": async ({ context, params, query, body: { reason } }) => {
-    if (isPreview(query)) return userPreviewRecord(await previewEnable(context, params.id, reason));
-    await enableUser(context, params.id, reason);
-    return { status: "active" };
+  "POST /users/:id/enable": async ({ context, params, query, body }) => {
+    const options = optionsOf(body);
+    if (isPreview(query)) {
+      await requireStill(context, params.id, options);
+      return userPreviewRecord(await previewEnable(context, params.id, body.reason));
+    }
+    return { status: "active", updated_at: formatTimestamp((await enableUser(context, params.id, options)).updatedAt) };
   },
 
-  "POST /users/:id/extend": async ({ context, params, query, body: { days, until, reason } }) => {
-    const wanted = wantedEnd(days, until);
-    if (isPreview(query)) return userPreviewRecord(await previewExtend(context, params.id, wanted, reason));
-    const { user, isShorter } = await moveEnd(context, params.id, wanted, { reason });
-    const confirmed = isShorter ? hostsRecord(await awaitHosts(context, params.id)) : {};
-    return { expire_at: formatTimestamp(user.expireAt), ...confirmed };
+  "POST /users/:id/extend": async ({ context, params, query, body }) => {
+    const [wanted, options] = [wantedEnd(body.days, body.until), optionsOf(body)];
+    if (isPreview(query)) {
+      await requireStill(context, params.id, options);
+      return userPreviewRecord(await previewExtend(context, params.id, wanted, body.reason));
+    }
+    const { user, before, isShorter } = await moveEnd(context, params.id, wanted, options);
+    const known = isShorter ? hostsRecord(await awaitHosts(context, params.id)) : {};
+    const { expireAt, updatedAt } = user;
+    const ends = { expire_at: formatTimestamp(expireAt), old_expire_at: formatTimestamp(before) };
+    return { ...ends, updated_at: formatTimestamp(updatedAt), ...known };
   },
 
   "DELETE /users/:id": async ({ context, params, query }) => {
@@ -92,4 +107,18 @@ function filterOf({
 
 function wantedEnd(days: number | undefined, until: string | undefined): Wanted {
   return until === undefined ? { days: days ?? 0 } : { until: parseTimestamp(until, "until") };
+}
+
+interface Change {
+  readonly reason?: string | undefined;
+  readonly unchanged_since?: string | undefined;
+}
+
+function optionsOf({ reason, unchanged_since: since }: Change): ChangeOptions {
+  return { reason, ...(since === undefined ? {} : { unchangedSince: parseTimestamp(since, "unchanged_since") }) };
+}
+
+/** A preview is refused as the change itself would be. */
+async function requireStill(context: Context, id: number, { unchangedSince }: ChangeOptions): Promise<void> {
+  if (unchangedSince !== undefined) requireUnchanged(await getUser(context, id), unchangedSince);
 }

@@ -44,7 +44,7 @@ const STATUSES: Record<string, readonly number[]> = {
   "POST /users/{id}/disable": [200, 400, 401, 403, 404, 409],
   "POST /users/{id}/welcome": [200, 400, 401, 403, 404, 409],
   "POST /users/{id}/enable": [200, 400, 401, 403, 404, 409],
-  "POST /users/{id}/extend": [200, 400, 401, 403, 404],
+  "POST /users/{id}/extend": [200, 400, 401, 403, 404, 409],
   "DELETE /users/{id}": [200, 400, 401, 403, 404],
   "GET /users/{id}/keys": [200, 400, 401, 403, 404],
   "DELETE /users/{id}/keys/{keyId}": [200, 400, 401, 403, 404],
