@@ -4,7 +4,7 @@ import { sql } from "drizzle-orm";
 import { counted } from "../shared/text/counted.ts";
 import type { Database } from "../store/client.ts";
 import { engineFaults } from "../store/engine.ts";
-import { openUrl } from "../store/nodes.ts";
+import { openUrl } from "../store/nodes/nodes.ts";
 import { areaOf, type Finding } from "./finding.ts";
 
 const OLDEST = 14;

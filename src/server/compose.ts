@@ -28,7 +28,7 @@ import {
 import { engineFaults } from "../store/engine.ts";
 import { pendingMigrations } from "../store/migrate.ts";
 import { MIGRATIONS } from "../store/migrations.ts";
-import { openUrl } from "../store/nodes.ts";
+import { openUrl } from "../store/nodes/nodes.ts";
 import { hasEmbeddedData, openEmbeddedPostgres } from "../store/postgres/embedded-postgres.ts";
 import { SUPERUSER } from "../store/postgres/postgres-cluster.ts";
 import { prepareDatabase } from "../store/prepare.ts";

@@ -187,7 +187,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
         "store/client.ts",
         "store/schema-fleet.ts",
         "store/engine.ts",
-        "store/nodes.ts",
+        "store/nodes/nodes.ts",
         "store/postgres/postgres-brought.ts",
       ],
       ...["install/settings.ts", "install/sshd-drop-in.ts"],

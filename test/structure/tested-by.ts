@@ -143,6 +143,6 @@ export const TESTED_BY: Readonly<Record<string, readonly string[]>> = {
 
   store: ["store/migrate.test.ts"],
   "store/backup": ["store/backup/backup.test.ts"],
-  "store/node-look.ts": ["store/nodes.test.ts"],
+  "store/nodes/node-look.ts": ["store/nodes/nodes.test.ts"],
   "store/postgres": ["store/postgres/embedded-postgres.test.ts", "store/postgres/release-server.test.ts"],
 };

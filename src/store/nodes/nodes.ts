@@ -6,8 +6,8 @@
 import { connect, type Socket } from "node:net";
 import { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
-import { choosesNode, type DatabaseUrl, type Node, parseDatabaseUrl } from "../shared/net/database-url.ts";
-import type { NodeFinder } from "./client.ts";
+import { choosesNode, type DatabaseUrl, type Node, parseDatabaseUrl } from "../../shared/net/database-url.ts";
+import type { NodeFinder } from "../client.ts";
 import { type Look, lookAt } from "./node-look.ts";
 
 /** The nodes of a URL. */

@@ -3,12 +3,12 @@ import { spawnSync } from "node:child_process";
 import { appendFileSync, chmodSync, chownSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { sql } from "drizzle-orm";
-import { connectionFailure, openDatabase } from "../../src/store/client.ts";
-import { openNodes, type Patience } from "../../src/store/nodes.ts";
-import { listen } from "../../src/store/notify.ts";
-import { HANG } from "../support/hang.ts";
-import { type PostgresNode, type PostgresNodes, startPostgresNodes } from "../support/postgres-nodes.ts";
-import { testSlow } from "../support/thorough.ts";
+import { connectionFailure, openDatabase } from "../../../src/store/client.ts";
+import { openNodes, type Patience } from "../../../src/store/nodes/nodes.ts";
+import { listen } from "../../../src/store/notify.ts";
+import { HANG } from "../../support/hang.ts";
+import { type PostgresNode, type PostgresNodes, startPostgresNodes } from "../../support/postgres-nodes.ts";
+import { testSlow } from "../../support/thorough.ts";
 
 const QUICK: Patience = { search: 1500, pause: 50, answer: 400, watch: 100 };
 const ATTRIBUTES = "?target_session_attrs=read-write";

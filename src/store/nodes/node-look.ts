@@ -1,7 +1,7 @@
 /** A look at one node of the database: whether it takes changes, asked on a connection that stays for the next look. */
 
-import type { DatabaseUrl, Node } from "../shared/net/database-url.ts";
-import { openClient } from "./client.ts";
+import type { DatabaseUrl, Node } from "../../shared/net/database-url.ts";
+import { openClient } from "../client.ts";
 
 /** A node that takes changes. */
 export interface Look {
