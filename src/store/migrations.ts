@@ -41,6 +41,7 @@ import seenAt from "../../drizzle/0037_seen_at.sql" with { type: "text" };
 import failedMail from "../../drizzle/0038_failed_mail.sql" with { type: "text" };
 import shortenings from "../../drizzle/0039_shortenings.sql" with { type: "text" };
 import welcomePending from "../../drizzle/0040_welcome_pending.sql" with { type: "text" };
+import companies from "../../drizzle/0041_companies.sql" with { type: "text" };
 
 export interface Migration {
   readonly name: string;
@@ -89,4 +90,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0038_failed_mail", sql: failedMail },
   { name: "0039_shortenings", sql: shortenings },
   { name: "0040_welcome_pending", sql: welcomePending },
+  { name: "0041_companies", sql: companies },
 ];

@@ -154,5 +154,24 @@ export const fleetChanges = pgTable("fleet_changes", {
   effectiveBy: time(),
 });
 
+/**
+ * Accounts that are being created. A row is committed before the host is touched, and goes in the transaction that stores the
+ * user: one that is left names an account that a crash kept from becoming anybody's.
+ */
+export const accountIntents = pgTable("account_intents", {
+  uid: integer().primaryKey(),
+  /** The host account's name. */
+  name: text().notNull(),
+});
+
+/** One row: the last uid given out, which only rises. */
+export const uidCounter = pgTable("uid_counter", { one: integer().primaryKey(), last: integer().notNull() });
+
+/**
+ * Every uid that an account was ever given. `strayAt` is committed before ending processes with a uid that no account has, and goes with
+ * the record of that.
+ */
+export const givenUids = pgTable("given_uids", { uid: integer().primaryKey(), strayAt: time() });
+
 export type HostRow = typeof hosts.$inferSelect;
 export type HostGroupRow = typeof hostGroups.$inferSelect;

@@ -1,7 +1,18 @@
 /** The stored state, as Drizzle tables, with schema-auth.ts (logins) and schema-audit.ts: `bun run migrations` generates from them. */
 
 import { sql } from "drizzle-orm";
-import { bigint, check, date, index, integer, pgTable, primaryKey, text, uniqueIndex } from "drizzle-orm/pg-core";
+import {
+  bigint,
+  boolean,
+  check,
+  date,
+  index,
+  integer,
+  pgTable,
+  primaryKey,
+  text,
+  uniqueIndex,
+} from "drizzle-orm/pg-core";
 import {
   ACTOR_TYPES,
   APPROVAL_KINDS,
@@ -11,6 +22,7 @@ import {
   USER_STATUSES,
 } from "../shared/product/statuses.ts";
 import { id, time } from "./columns.ts";
+import { companies } from "./schema-companies.ts";
 import { searched } from "./searched.ts";
 
 /** External users. A row goes when the user is deleted. */
@@ -28,6 +40,10 @@ export const users = pgTable(
     note: text().notNull().default(""),
     /** The networks from which the account's keys may be used, as canonical CIDRs; none: from anywhere. */
     sourceNetworks: text().array().notNull().default([]),
+    /** The company that they come from; null for none. */
+    companyId: bigint({ mode: "number" }).references(() => companies.id),
+    /** Whether they may see and end the users of their company. */
+    manager: boolean().notNull().default(false),
     status: text({ enum: USER_STATUSES }).notNull().default("active"),
     expireAt: time().notNull(),
     disabledAt: time(),
@@ -51,6 +67,7 @@ export const users = pgTable(
     // For counts, which then need not read the users' rows.
     index("users_status_expire_at").on(t.status, t.expireAt),
     index("users_welcome_pending").on(t.id).where(sql`${t.welcomePendingSince} is not null`),
+    index("users_company_id").on(t.companyId, t.id).where(sql`${t.companyId} is not null`),
     index("users_seen_at").on(t.seenAt, t.createdAt, t.id),
     // Each search looks through recent changes, so only a few may wait.
     index("users_search")
@@ -76,16 +93,6 @@ export const accounts = pgTable(
   },
   (t) => [primaryKey({ columns: [t.userId, t.hostId] }), uniqueIndex("accounts_uid").on(t.hostId, t.uid)],
 );
-
-/**
- * Accounts that are being created. A row is committed before the host is touched, and goes in the transaction that stores the
- * user: one that is left names an account that a crash kept from becoming anybody's.
- */
-export const accountIntents = pgTable("account_intents", {
-  uid: integer().primaryKey(),
-  /** The host account's name. */
-  name: text().notNull(),
-});
 
 /**
  * Access that is being taken away. A row is committed before the host is touched, and goes in the transaction that
@@ -224,15 +231,6 @@ export const policyState = pgTable("policy_state", {
   heldValue: bigint({ mode: "number" }),
   heldUntil: time(),
 });
-
-/** One row: the last uid given out, which only rises. */
-export const uidCounter = pgTable("uid_counter", { one: integer().primaryKey(), last: integer().notNull() });
-
-/**
- * Every uid that an account was ever given. `strayAt` is committed before ending processes with a uid that no account has, and goes with
- * the record of that.
- */
-export const givenUids = pgTable("given_uids", { uid: integer().primaryKey(), strayAt: time() });
 
 /** One row: when the service last said that it runs, and until when nothing is deleted (lifecycle/heartbeat.ts). */
 export const serviceState = pgTable("service_state", {

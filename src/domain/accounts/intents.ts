@@ -5,7 +5,8 @@ import type { AccountRef } from "../../protocol/host.ts";
 import { faultPoint } from "../../shared/work/fault-point.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { LOCKS } from "../../store/locks.ts";
-import { accountIntents, accounts, LOCAL_HOST } from "../../store/schema.ts";
+import { accounts, LOCAL_HOST } from "../../store/schema.ts";
+import { accountIntents } from "../../store/schema-fleet.ts";
 import type { Operation, Services } from "../operation/context.ts";
 import { requireClosed } from "./access.ts";
 

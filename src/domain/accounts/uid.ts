@@ -4,7 +4,7 @@ import { sql } from "drizzle-orm";
 import { UamError } from "../../shared/errors.ts";
 import { faultPoint } from "../../shared/work/fault-point.ts";
 import type { Database } from "../../store/client.ts";
-import { givenUids, uidCounter } from "../../store/schema.ts";
+import { givenUids, uidCounter } from "../../store/schema-fleet.ts";
 import type { Context } from "../operation/context.ts";
 
 /** Every uid that an account was ever given, and whether a user still has it. */

@@ -5,7 +5,7 @@ import type { Account, Drift, Stray } from "../../protocol/host.ts";
 import { isDatabaseFull } from "../../shared/database-lost.ts";
 import { isAnyOf } from "../../store/any-of.ts";
 import type { Database } from "../../store/client.ts";
-import { givenUids } from "../../store/schema.ts";
+import { givenUids } from "../../store/schema-fleet.ts";
 import { auditedClosing } from "../operation/audited.ts";
 import { type Services, systemContext } from "../operation/context.ts";
 import { type FormerAccount, formerAccount } from "./former-accounts.ts";

@@ -42,3 +42,6 @@ export type LoginWay = (typeof LOGIN_WAYS)[number];
 export const HOST_KINDS = ["local", "remote"] as const;
 /** Open, shut as a whole, or about to be forgotten once its accounts are gone. */
 export const HOST_STATUSES = ["active", "locked", "retiring"] as const;
+
+/** Its users may have access, are losing it, or have none any more. */
+export const COMPANY_STATUSES = ["active", "ending", "ended"] as const;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
 import { removeUnfinishedAccounts } from "../../../src/domain/accounts/intents.ts";
-import { accountIntents } from "../../../src/store/schema.ts";
+import { accountIntents } from "../../../src/store/schema-fleet.ts";
 import { type Client, createTestApp, type TestApp } from "../../support/app.ts";
 
 let app: TestApp;

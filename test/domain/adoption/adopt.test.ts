@@ -7,7 +7,7 @@ import { lookToAdopt } from "../../../src/domain/adoption/look.ts";
 import type { Context } from "../../../src/domain/operation/context.ts";
 import { deleteUser } from "../../../src/domain/users/users.ts";
 import type { Adopter, Adoption, FoundAccount } from "../../../src/protocol/adoption.ts";
-import { givenUids } from "../../../src/store/schema.ts";
+import { givenUids } from "../../../src/store/schema-fleet.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 
 const KEY = {

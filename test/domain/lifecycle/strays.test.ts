@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import { eq } from "drizzle-orm";
 import { reconcileHost } from "../../../src/domain/lifecycle/reconcile.ts";
 import { createUser, deleteUser, disableUser, getUser } from "../../../src/domain/users/users.ts";
-import { givenUids } from "../../../src/store/schema.ts";
+import { givenUids } from "../../../src/store/schema-fleet.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 
 let app: TestApp;

@@ -10,8 +10,7 @@ import { authorize, challengeBytes, checkingKey, keyFingerprint } from "../../..
 import { createApp } from "../../../src/server/api/app.ts";
 import { MINUTE } from "../../../src/shared/time/clock.ts";
 import { openDatabase } from "../../../src/store/client.ts";
-import { uidCounter } from "../../../src/store/schema.ts";
-import { hosts } from "../../../src/store/schema-fleet.ts";
+import { hosts, uidCounter } from "../../../src/store/schema-fleet.ts";
 import { freshAgentKey, type TestAgent } from "../../support/agent.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 import { joinedAgent, joinToken, newAgent, reachOf } from "../../support/fleet.ts";

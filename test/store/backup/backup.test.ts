@@ -22,6 +22,7 @@ import { auditProtectionFaults } from "../../../src/store/protect.ts";
 import * as schema from "../../../src/store/schema.ts";
 import * as auditSchema from "../../../src/store/schema-audit.ts";
 import * as authSchema from "../../../src/store/schema-auth.ts";
+import * as companiesSchema from "../../../src/store/schema-companies.ts";
 import * as eventsSchema from "../../../src/store/schema-events.ts";
 import * as fleetSchema from "../../../src/store/schema-fleet.ts";
 import * as passkeySchema from "../../../src/store/schema-passkeys.ts";
@@ -120,6 +121,7 @@ async function rowsOf(connection: ConnectionOptions, table: string): Promise<rea
 
 const allTables = Object.values({
   ...schema,
+  ...companiesSchema,
   ...authSchema,
   ...auditSchema,
   ...ssoSchema,
@@ -281,7 +283,7 @@ describe("uids after a restore", () => {
   };
   beforeAll(async () => {
     const database = await emptyDatabase();
-    await withDatabase(database.superuser, (db) => db.insert(schema.uidCounter).values({ one: 1, last: 20_041 }));
+    await withDatabase(database.superuser, (db) => db.insert(fleetSchema.uidCounter).values({ one: 1, last: 20_041 }));
     await backUp(database.superuser, "uids");
   });
 
@@ -293,11 +295,11 @@ describe("uids after a restore", () => {
   });
   test("restoreBackup() continues above the highest of the database that it replaces", async () => {
     const database = await emptyDatabase();
-    await withDatabase(database.superuser, (db) => db.insert(schema.uidCounter).values({ one: 1, last: 40_000 }));
+    await withDatabase(database.superuser, (db) => db.insert(fleetSchema.uidCounter).values({ one: 1, last: 40_000 }));
     expect(await nextAfter({}, database)).toBe(41_001);
     // What it gave out counts as given; the gap was never anybody's.
     await withDatabase(database.connection, async (db) => {
-      const given = await db.select().from(schema.givenUids).orderBy(schema.givenUids.uid);
+      const given = await db.select().from(fleetSchema.givenUids).orderBy(fleetSchema.givenUids.uid);
       expect([given.length, given[0]?.uid, given.at(-1)?.uid]).toEqual([40_000 - 20_041, 20_042, 40_000]);
     });
   });

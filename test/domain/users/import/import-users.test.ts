@@ -4,7 +4,8 @@ import { type ImportOptions, importUsers } from "../../../../src/domain/users/im
 import { createUser } from "../../../../src/domain/users/users.ts";
 import type { Account } from "../../../../src/protocol/host.ts";
 import { MINUTE } from "../../../../src/shared/time/clock.ts";
-import { accountIntents, outbox, users } from "../../../../src/store/schema.ts";
+import { outbox, users } from "../../../../src/store/schema.ts";
+import { accountIntents } from "../../../../src/store/schema-fleet.ts";
 import { createTestApp, type TestApp } from "../../../support/app.ts";
 
 let app: TestApp;
