@@ -12,6 +12,7 @@ import { agentCommand } from "./commands/agents/agent.ts";
 import { accessCommand } from "./commands/audit/access.ts";
 import { auditCommand } from "./commands/audit/audit.ts";
 import { statsCommand } from "./commands/audit/stats.ts";
+import { companyCommand } from "./commands/companies/company.ts";
 import { fleetCommand } from "./commands/hosts/fleet.ts";
 import { hostCommand } from "./commands/hosts/host.ts";
 import { backupCommand } from "./commands/service/backup.ts";
@@ -45,6 +46,7 @@ export const GROUPS: ReadonlySet<string> = new Set([
   "admin",
   "token",
   "webhook",
+  "company",
   "host",
   "fleet",
   "agent",
@@ -66,6 +68,7 @@ export const commands = or(
     "Daily work",
     or(
       userCommand,
+      companyCommand,
       keyCommand,
       approvalCommand,
       auditCommand,

@@ -6,6 +6,7 @@ import { agent } from "./agent.ts";
 import { approvals } from "./approvals.ts";
 import { audit } from "./audit.ts";
 import { auth } from "./auth.ts";
+import { companies } from "./companies/companies.ts";
 import { dashboard } from "./dashboard.ts";
 import { hostGroups } from "./host-groups.ts";
 import { hosts } from "./hosts.ts";
@@ -28,6 +29,7 @@ export const CONTRACT = {
   ...settings,
   ...users,
   ...imports,
+  ...companies,
   ...keys,
   ...sessions,
   ...me,

@@ -199,6 +199,7 @@ export const hostGroups = {
       500: "The account on the service's own host could not be made, and nothing was changed; or it could not be removed completely: then the rest is stored, and the service keeps trying. The message says which",
     },
     reasons: [
+      "company.limit",
       ...NEW_ACCOUNT,
       "user.missing",
       "user.deleting",

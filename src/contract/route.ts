@@ -132,7 +132,11 @@ export const EXTENDED: readonly Reason[] = [
     "user.recycled",
     "user.too_late",
   ] as const),
+  ...(["company.ended", "company.limit"] as const),
 ];
+
+/** The user's company does not allow it. */
+export const COMPANY: readonly Reason[] = ["company.missing", "company.full", "company.ended", "company.limit"];
 
 export const anyone = { permission: "public" } as const;
 export const agents = { permission: "agent" } as const;

@@ -1,10 +1,8 @@
 /** /users: administrators manage external users. */
 
 import * as v from "valibot";
-import { LOGIN_OBSTACLE_NAMES } from "../shared/product/login-obstacles.ts";
 import { USER_STATUSES } from "../shared/product/statuses.ts";
 import {
-  described,
   expiry,
   givenNote,
   givenReason,
@@ -21,6 +19,7 @@ import { hosts, statusOnHosts } from "./hosts-confirmation.ts";
 import { PreviewQuery, previewed, UserPreview } from "./preview.ts";
 import {
   ACCOUNT,
+  COMPANY,
   EXPORT_REFUSALS,
   EXPORTED,
   EXTENDED,
@@ -30,8 +29,10 @@ import {
   type Routes,
 } from "./route.ts";
 import { Extension, Reason } from "./users/changes.ts";
+import { UserDiagnosis } from "./users/diagnosis.ts";
 import {
   ListedUser,
+  MANAGER,
   SupervisorList,
   SupervisorQuery,
   USER_NETWORKS,
@@ -50,8 +51,24 @@ export const CreatedUser = v.pipe(
   v.title("CreatedUser"),
 );
 
+/** Where they come from. */
+const belonging = {
+  company_id: v.optional(
+    v.nullable(
+      v.pipe(id, v.description("The company that they come from, within whose limits they lie; null for none")),
+    ),
+  ),
+  manager: v.optional(v.pipe(v.boolean(), v.description(MANAGER), v.examples([false]))),
+};
+
 export const NewUser = v.pipe(
-  v.object({ ...newPerson, note: givenNote, ttl_days: ttlDays, source_networks: newNetworks(USER_NETWORKS) }),
+  v.object({
+    ...newPerson,
+    note: givenNote,
+    ttl_days: ttlDays,
+    source_networks: newNetworks(USER_NETWORKS),
+    ...belonging,
+  }),
   v.title("NewUser"),
 );
 
@@ -63,48 +80,16 @@ export const UserChanges = v.pipe(
     purpose: newPerson.purpose,
     note: givenNote,
     source_networks: newNetworks(USER_NETWORKS),
+    ...belonging,
   }),
   v.title("UserChanges"),
-);
-
-export const UserDiagnosis = v.pipe(
-  v.object({
-    can: v.pipe(v.boolean(), v.examples([false])),
-    because: v.array(
-      v.object({
-        reason: v.picklist(LOGIN_OBSTACLE_NAMES),
-        text: described("alice has been disabled since 2026-11-20T08:00:00.000Z, by root-admin"),
-        remedy: described("uam user enable alice", "What to do about it"),
-      }),
-    ),
-    refused: v.pipe(
-      v.array(
-        v.object({
-          at: timestamp,
-          from: described("192.0.2.7", "The client's address; empty where the log has none"),
-          why: described(
-            "Connection closed by authenticating user ext_alice 192.0.2.7 port 50022 [preauth]",
-            "sshd's own words",
-          ),
-        }),
-      ),
-      v.description(
-        "The newest logins that the service's own host refused, at most ten; look at `log` where it is empty",
-      ),
-    ),
-    log: v.object({
-      read: v.pipe(v.boolean(), v.description("If false, nothing is known about refused logins"), v.examples([true])),
-      text: described("sshd's log on the service's own host was read", "How much of it was read, or why none was"),
-    }),
-  }),
-  v.title("Diagnosis"),
 );
 
 export const DeletionQuery = v.object({ ...PreviewQuery.entries, reason: givenReason });
 
 /** Why a user can be neither disabled nor enabled. */
 const ACCOUNT_CONFLICT =
-  "The user is expired (extend them first) or was changed since the moment in `unchanged_since`, or the host account is missing or is not one that uam made. Final until that changes";
+  "The user is expired (extend them first) or was changed since the moment in `unchanged_since`, the host account is missing or is not one that uam made, or the user's company has ended. Final until that changes";
 
 export const users = {
   "GET /users": {
@@ -119,7 +104,8 @@ export const users = {
   "POST /users": {
     operationId: "createUser",
     summary: "Create an external user and the host account",
-    description: "A username that is taken, or an account of that name on the host, is a conflict.",
+    description:
+      "A username that is taken, or an account of that name on the host, is a conflict. Without `ttl_days` or networks the user of a company gets what it allows.",
     who: operators,
     records: "user.create",
     body: NewUser,
@@ -127,10 +113,10 @@ export const users = {
     answer: CreatedUser,
     refusals: {
       400: "The body is invalid (final), or the user could not be created for another reason, which the message names: trying again may help",
-      409: "The username is taken, or the host has an account or a home of that name",
+      409: "The username is taken, the host has an account or a home of that name, or the company is full or has ended",
     },
     otherwise: 400,
-    reasons: [...NEW_ACCOUNT, "user.taken", "network.invalid"],
+    reasons: [...NEW_ACCOUNT, ...COMPANY, "user.taken", "network.invalid"],
   },
   "GET /users/supervisors": {
     operationId: "listSupervisors",
@@ -174,7 +160,7 @@ export const users = {
   },
   "PATCH /users/:id": {
     operationId: "updateUser",
-    summary: "Change e-mail, full name, supervisor, purpose, note or networks",
+    summary: "Change e-mail, full name, supervisor, purpose, note, company or networks",
     description:
       "Only the fields that are sent change; an empty text clears full name, supervisor, purpose or note, an empty list lifts the restriction to networks. Another address ends the user's sessions with this service. When this returns, the authorized-keys file on the host refuses the keys from outside the networks, and SSH sessions from outside have ended. Keys with networks of their own keep what both have in common.",
     who: operators,
@@ -185,9 +171,10 @@ export const users = {
     refusals: {
       400: "A field is invalid (final), or the user could not be changed for another reason, which the message names: networks that could not be narrowed on the host are stored all the same, and the service keeps trying",
       404: true,
+      409: "The company is full or has ended, or theirs is being ended",
     },
     otherwise: 400,
-    reasons: [...ACCOUNT, "user.missing", "network.invalid", "state.conflict", "access.owed"],
+    reasons: [...ACCOUNT, ...COMPANY, "user.missing", "network.invalid", "state.conflict", "access.owed"],
   },
   "POST /users/:id/disable": {
     operationId: "disableUser",
@@ -228,7 +215,15 @@ export const users = {
     records: "user.enable",
     answer: previewed(UserPreview, v.object({ status: v.literal("active"), updated_at: timestamp })),
     refusals: { 404: true, 409: ACCOUNT_CONFLICT, 500: "The host refused; nothing was changed. Trying again may help" },
-    reasons: [...ACCOUNT, "user.missing", "user.changed", "user.expired", "user.deleting", "user.disabling"],
+    reasons: [
+      ...ACCOUNT,
+      "user.missing",
+      "user.changed",
+      "user.expired",
+      "user.deleting",
+      "user.disabling",
+      "company.ended",
+    ],
   },
   "POST /users/:id/extend": {
     operationId: "extendUser",
@@ -253,7 +248,7 @@ export const users = {
     refusals: {
       400: "The body is invalid, or names a moment that is not in the future or too far in it. Final",
       404: true,
-      409: "The user was changed since the moment in `unchanged_since`, or somebody else is moving the same end",
+      409: "The user was changed since the moment in `unchanged_since`, somebody else is moving the same end, or the user's company, or its contract, has ended",
       500: "The user could not be extended. Final once the recycle period is over; otherwise trying again may help. An earlier end is stored even so, and the service keeps trying to do the rest",
     },
     otherwise: 500,

@@ -35,6 +35,8 @@ export function userRecord(user: UserRow, now: Date) {
     purpose: user.purpose,
     note: user.note,
     source_networks: [...user.sourceNetworks],
+    company_id: user.companyId,
+    manager: user.manager,
     status: statusAt(user, now),
     expire_at: formatTimestamp(user.expireAt),
     disabled_at: formatOptionalTimestamp(user.disabledAt),

@@ -41,6 +41,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
         "store/schema-passkeys.ts",
         "store/schema-events.ts",
         "store/schema-fleet.ts",
+        "store/schema-companies.ts",
       ],
       "store/client.ts",
       ...["store/locks.ts", "store/notify.ts", "store/json-rows.ts", "store/any-of.ts", "store/searched.ts"],
@@ -108,6 +109,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
     what: "the same of hosts, groups and grants",
     imports: ["domain", "store/schema-fleet.ts"],
   },
+  "server/company-records.ts": { what: "the same of companies", imports: ["domain/companies"] },
   "server/api": {
     what: "HTTP: the contract's handlers, and in http/, which alone knows Elysia, what surrounds them",
     imports: [
@@ -117,6 +119,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
       "server/listed-user-record.ts",
       "server/import-record.ts",
       "server/fleet-records.ts",
+      "server/company-records.ts",
       "server/event-records.ts",
       "server/attention-record.ts",
       "contract",

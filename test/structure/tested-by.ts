@@ -57,6 +57,7 @@ export const TESTED_BY: Readonly<Record<string, readonly string[]>> = {
   "doctor/agent.ts": ["host/agent.host.test.ts"],
   "doctor/preflight.ts": ["cli/commands/service/doctor.test.ts"],
 
+  "domain/companies": ["domain/companies/companies.test.ts"],
   "domain/access": ["domain/access/access.test.ts"],
   "domain/accounts": ["domain/accounts/closings.test.ts", "server/api/pairs.test.ts"],
   "domain/accounts/local-account.ts": ["domain/hosts/local-account.test.ts"],

@@ -3,6 +3,7 @@
 import { TOTP } from "otpauth";
 import { addAdmin } from "../../src/domain/auth/administrators/admin.ts";
 import { createToken } from "../../src/domain/auth/tokens/tokens.ts";
+import { createCompany } from "../../src/domain/companies/companies.ts";
 import { createWebhook } from "../../src/domain/events/webhooks.ts";
 import { createGroup } from "../../src/domain/hosts/groups.ts";
 import { disableUser } from "../../src/domain/users/users.ts";
@@ -46,6 +47,7 @@ export function createChanges(app: TestApp, helper: Client, hookUrl: string) {
   const key = async (by: Asking) => (await made("/me/keys", { name: "Laptop", public_key: freshKey() }, by.client)).id;
   const admin = async () => (await addAdmin(app.system, fresh("other"), "other@example.org", password, "operator")).id;
   const group = async () => (await createGroup(app.system, { name: fresh("group") })).row.id;
+  const company = async () => (await createCompany(app.system, { name: fresh("company") })).row.id;
   const hook = async () => (await createWebhook(app.system, { url: hookUrl, actions: ["audit.purge"] })).entry.id;
   const application = async () => {
     const username = fresh("applicant");
@@ -167,6 +169,9 @@ export function createChanges(app: TestApp, helper: Client, hookUrl: string) {
       path: `/hosts/${(await insertHost(app, fresh("host"), { status: "locked" })).id}/unlock`,
     }),
     "DELETE /hosts/{id}": async () => ({ path: `/hosts/${(await insertHost(app, fresh("host"))).id}` }),
+    "POST /companies": async () => ({ path: "/companies", body: { name: fresh("company") } }),
+    "PATCH /companies/{id}": async () => ({ path: `/companies/${await company()}`, body: { max_users: 3 } }),
+    "DELETE /companies/{id}": async () => ({ path: `/companies/${await company()}` }),
     "POST /host-groups": async () => ({ path: "/host-groups", body: { name: fresh("new-group") } }),
     "PATCH /host-groups/{id}": async () => ({ path: `/host-groups/${await group()}`, body: { lease: "none" } }),
     "DELETE /host-groups/{id}": async () => ({ path: `/host-groups/${await group()}` }),

@@ -83,6 +83,34 @@ export function parseDays(input: string): number {
   throw new UamError("invalid", `The number of days must be a whole number from 1 to ${MAX_DAYS}`);
 }
 
+/** The word that lifts a limit. */
+const NONE = "none";
+
+/** An option with a number from 1 on, or "none" for null. */
+export function numberOrNone(name: `--${string}`, most: number, description: Message) {
+  const parse = (input: string) => {
+    if (input === NONE) return null;
+    const number = /^\d{1,9}$/.test(input) ? Number(input) : 0;
+    if (number >= 1 && number <= most) return number;
+    throw new UamError("invalid", `It must be a whole number from 1 to ${most}, or "${NONE}"`);
+  };
+  return optional(option(name, checked<number | null>("N", null, parse, String), { description }));
+}
+
+/** An option with a moment to come, whose day may be enough, or "none" for null. */
+export function timeOrNone(name: `--${string}`, description: Message) {
+  const parse = (input: string) => {
+    if (input === NONE) return null;
+    if (/^\d{4}-/.test(input)) return parseMoment(input, "end", systemClock.now());
+    throw new UamError(
+      "invalid",
+      `It must be a time such as 2026-11-20T08:00:00Z, a date such as 2026-11-20, or "${NONE}"`,
+    );
+  };
+  const format = (moment: Date | null) => (moment === null ? NONE : formatTimestamp(moment));
+  return optional(option(name, checked<Date | null>("TIME", null, parse, format), { description }));
+}
+
 /** `--since` and `--until`, both inclusive. */
 export function periodOptions() {
   return {
@@ -130,7 +158,7 @@ export function moment(edge: DayEdge): ValueParser<"sync", Date> {
 
 /** A value parser made from a function that throws `invalid`. */
 function checked<T>(
-  metavar: "TIME" | "DURATION" | "DAYS",
+  metavar: "TIME" | "DURATION" | "DAYS" | "N",
   placeholder: T,
   parse: (input: string) => T,
   format: (value: T) => string,

@@ -10,6 +10,7 @@ import {
   expiry,
   exportFormat,
   id,
+  idNumber,
   networks,
   note,
   pageFields,
@@ -20,6 +21,8 @@ import {
 } from "../fields.ts";
 
 export const USER_NETWORKS = "From where the account's keys may be used for SSH; empty: from anywhere";
+
+export const MANAGER = "Whether they may see and end the users of their company";
 
 const userFilters = {
   status: v.optional(v.picklist(USER_STATUSES)),
@@ -32,6 +35,7 @@ const userFilters = {
   welcome: v.optional(
     v.pipe(v.picklist(["pending"]), v.description("Only those who were not yet told of their account")),
   ),
+  company: v.optional(idNumber("Only those who come from this company")),
   last_used: v.optional(
     v.pipe(
       v.picklist(["never"]),
@@ -64,6 +68,8 @@ export const UserRecord = v.pipe(
     purpose: person.purpose,
     note,
     source_networks: networks(USER_NETWORKS),
+    company_id: v.pipe(v.nullable(id), v.description("The company that they come from; null for none")),
+    manager: v.pipe(v.boolean(), v.description(MANAGER), v.examples([false])),
     status: v.picklist(USER_STATUSES),
     expire_at: expiry,
     disabled_at: v.nullable(timestamp),

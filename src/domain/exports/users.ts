@@ -10,7 +10,7 @@ import { exportFile } from "./stream.ts";
 /** Users who are read at once: a block of the longest possible ones takes about 5 MB. */
 const BLOCK = 500;
 
-type Value = string | number | readonly string[] | null;
+type Value = string | number | boolean | readonly string[] | null;
 
 /** A user as the file has them: a value for each column. */
 export interface UserFile {

@@ -5,7 +5,8 @@ import { UamError } from "../../shared/errors.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { LOCAL_HOST } from "../../store/schema.ts";
 import { grants, hostGroups, hosts } from "../../store/schema-fleet.ts";
-import { lockUser, requireUser } from "../accounts/find-user.ts";
+import { companyOf, holdCompanyOf, requireHostsWithin } from "../accounts/company-limits.ts";
+import { lockUser, requireUser, type User } from "../accounts/find-user.ts";
 import { giveLocalAccount, noteLeaving, removeLocalAccount } from "../accounts/local-account.ts";
 import { noteLostHosts } from "../accounts/remote-changes.ts";
 import { auditedGrant } from "../operation/audited.ts";
@@ -27,7 +28,7 @@ export interface WantedHosts {
 /**
  * Gives a user exactly these hosts and groups, and returns the hosts where they then have an account. On the service's own host, an
  * added account is there when this returns, or nothing is changed; a removed account is gone, or its removal is owed: then this throws
- * `internal`. Throws `not_found` for the user, `invalid` for an unknown name, and `conflict` for an empty list, a host that is being
+ * `internal`. Throws `not_found` for the user, `invalid` for an unknown name or one that the user's company does not allow, and `conflict` for an empty list, a host that is being
  * retired, and as `giveLocalAccount` does.
  */
 export async function setUserHosts(context: Context, userId: number, wanted: WantedHosts): Promise<GivenHosts> {
@@ -60,8 +61,9 @@ async function changeGrants(context: Context, userId: number, wanted: WantedHost
   return await auditedGrant(context, entry, async (op) => {
     const user = await lockUser(op.tx, userId);
     op.about({ detail: { username: user.username } });
+    await holdCompanyOf(op.tx, user);
     await lockFleet(op.tx);
-    const planned = await planHosts(op.tx, userId, wanted);
+    const planned = await planHosts(op.tx, user, wanted);
     op.record({ detail: { hosts: planned.hosts.names.join(", "), groups: planned.groups.names.join(", ") } });
     if (isSame(planned.before, planned)) {
       op.record({ unneeded: true });
@@ -120,7 +122,7 @@ export interface PlannedHosts {
 /** Checks the wanted hosts of a user, and returns the changes; throws as `setUserHosts` does. */
 export async function planHosts(
   db: Database | Transaction,
-  userId: number,
+  user: Pick<User, "id" | "companyId">,
   wanted: WantedHosts,
 ): Promise<PlannedHosts> {
   const given = { hosts: [...new Set(wanted.hosts)], groups: [...new Set(wanted.groups)] };
@@ -130,12 +132,13 @@ export async function planHosts(
     const sentence = "A user has at least one host or group; to take all access away, disable or delete the user";
     throw new UamError("conflict", sentence, { reason: "grant.last" });
   }
-  const before = await grantsOf(db, userId);
+  requireHostsWithin(await companyOf(db, user), { hosts: named.map(({ name }) => name), groups });
+  const before = await grantsOf(db, user.id);
   requireJoinable(named.filter(({ name }) => !before.hosts.includes(name)));
   const members = [];
   for (const { id } of groups) members.push(...(await membersOf(db, id)));
   const after = new Set([...named, ...members].map(({ id }) => id));
-  const held = await hostsOfUser(db, userId);
+  const held = await hostsOfUser(db, user.id);
   return {
     before,
     hosts: { ids: named.map(({ id }) => id), names: named.map(({ name }) => name) },

@@ -5,6 +5,7 @@ import { UamError } from "../../shared/errors.ts";
 import { parseHostName } from "../../shared/text/host-name.ts";
 import { formatLease, parseLease } from "../../shared/time/lease.ts";
 import { type Database, isDuplicate, type Transaction } from "../../store/client.ts";
+import { companies } from "../../store/schema-companies.ts";
 import { type HostGroupRow, type HostRow, hostGroupMembers, hostGroups, hosts } from "../../store/schema-fleet.ts";
 import { audited } from "../operation/audited.ts";
 import type { Context } from "../operation/context.ts";
@@ -121,6 +122,7 @@ export async function deleteGroup(context: Context, ref: Ref): Promise<void> {
     op.record({ resourceId: String(group.row.id) });
     op.about({ detail: { name: group.row.name } });
     requireUnused(group);
+    await requireNoCompany(op.tx, group.row);
     op.record({ detail: { hosts: group.hosts.join(", ") } });
     await op.tx.delete(hostGroups).where(eq(hostGroups.id, group.row.id));
   });
@@ -134,6 +136,18 @@ export function requireUnused({ row: { name }, users, isDefault }: HostGroup): v
   }
   if (users === 0) return;
   const sentence = `${users === 1 ? "1 user has" : `${users} users have`} the group ${name}; give them other hosts first`;
+  throw new UamError("conflict", sentence, { reason: "host_group.used" });
+}
+
+/** Throws `conflict` for a group that a company names: without its last group, a company would allow every host. */
+export async function requireNoCompany(db: Database | Transaction, { id, name }: HostGroupRow): Promise<void> {
+  const [company] = await db
+    .select({ name: companies.name })
+    .from(companies)
+    .where(sql`${id}::bigint = any(${companies.hostGroups})`)
+    .limit(1);
+  if (company === undefined) return;
+  const sentence = `${company.name} allows the group ${name}; change the company first`;
   throw new UamError("conflict", sentence, { reason: "host_group.used" });
 }
 

@@ -16,7 +16,15 @@ import { requireUser, statusAt, type User } from "../accounts/find-user.ts";
 import type { Context } from "../operation/context.ts";
 import { type Ref, requireGroup, requireHost } from "./find.ts";
 import { type PlannedHosts, planHosts, type WantedHosts } from "./grants.ts";
-import { type GroupChanges, getGroup, membersOf, planGroup, requireJoinable, requireUnused } from "./groups.ts";
+import {
+  type GroupChanges,
+  getGroup,
+  membersOf,
+  planGroup,
+  requireJoinable,
+  requireNoCompany,
+  requireUnused,
+} from "./groups.ts";
 import { groupLeasesOf } from "./leases.ts";
 import { localMove, PLACES, usersOfGroup } from "./placements.ts";
 
@@ -43,7 +51,7 @@ const MOST = 10;
 export async function previewUserHosts(context: Context, userId: number, wanted: WantedHosts): Promise<FleetPreview> {
   const { db, clock } = context;
   const user = await requireUser(db, userId);
-  const planned = await planHosts(db, userId, wanted);
+  const planned = await planHosts(db, user, wanted);
   const host = await plannedOnOwnHost(context, user, planned);
   const isOpen = statusAt(user, clock.now()) === "active";
   const account = hostAccountOf(user.username);
@@ -110,6 +118,7 @@ export async function previewGroup(context: Context, ref: Ref, changes: GroupCha
 export async function previewGroupDelete(context: Context, ref: Ref): Promise<FleetPreview> {
   const group = await getGroup(context, ref);
   requireUnused(group);
+  await requireNoCompany(context.db, group.row);
   const effects = [`The group ${group.row.name} is deleted. No user has it, so no account changes.`];
   if (group.row.leaseMs !== null && group.hosts.length > 0) {
     effects.push(`The lease of ${someOf(group.hosts)} is no longer that of the group.`);

@@ -4,8 +4,8 @@ import { sql } from "drizzle-orm";
 import { ACCOUNT_PREFIX } from "../../shared/text/account-name.ts";
 import type { Database } from "../../store/client.ts";
 
-/** The kinds of things with names: users, a user's active keys, administrators, pending applications, tokens in use, hosts and their groups. */
-export type Nameable = "users" | "keys" | "admins" | "applications" | "tokens" | "hosts" | "host groups";
+/** The kinds of things with names: users, a user's active keys, administrators, pending applications, tokens in use, hosts, their groups, and companies. */
+export type Nameable = "users" | "keys" | "admins" | "applications" | "tokens" | "hosts" | "host groups" | "companies";
 
 /** A name, and a hint that tells it from the others; strangers typed nothing in either. */
 export interface Name {
@@ -30,6 +30,7 @@ export async function listNames(
     tokens: sql`select id::text as name, prefix || ' of ' || owner as hint from tokens where revoked_at is null and expires_at > now()`,
     hosts: sql`select name, status as hint from hosts`,
     "host groups": sql`select name, '' as hint from host_groups`,
+    companies: sql`select name, status as hint from companies`,
   }[kind];
   const names = await db.execute<{ name: string; hint: string }>(
     sql`select name, hint from (${source}) all_names where starts_with(name, ${prefix}) order by name limit ${MOST}`,

@@ -8,6 +8,7 @@ import type { Database, Transaction } from "../../store/client.ts";
 import type { UserRow } from "../../store/schema.ts";
 import { refOf } from "../accounts/account.ts";
 import type { Closing } from "../accounts/closings.ts";
+import { companyOf, endWithin } from "../accounts/company-limits.ts";
 import { isExpired, type User } from "../accounts/find-user.ts";
 import { accountMissing } from "../accounts/rebuild.ts";
 import { MAX_REASON, parseText } from "../accounts/username.ts";
@@ -43,8 +44,9 @@ export async function requireEnableable(context: Context, user: User, owed: read
 }
 
 /**
- * The result of an extension by `days` days (0: `policy.default_ttl`), or to `until`. Throws `invalid` for another number or moment, and
- * `internal` if the recycle period is over, access is being taken away, or the account is not there.
+ * The result of an extension by `days` days (0: `policy.default_ttl`, at most to the last end that the user's company allows), or to `until`.
+ * Throws `invalid` for another number or moment, or one beyond what the company allows, `conflict` if the company has ended, and `internal`
+ * if the recycle period is over, access is being taken away, or the account is not there.
  */
 export async function extensionOf(
   context: Context,
@@ -70,7 +72,9 @@ export async function extensionOf(
   requireNotBeingShortened(user, owed);
   await requireAccount(context, user, "internal");
   const latest = atMost?.getTime() ?? Number.POSITIVE_INFINITY;
-  const expireAt = until ?? new Date(extendedEnd({ end: user.expireAt.getTime(), now: now.getTime(), length, latest }));
+  const wanted = until ?? new Date(extendedEnd({ end: user.expireAt.getTime(), now: now.getTime(), length, latest }));
+  const isNamed = days > 0 || until !== undefined;
+  const expireAt = later(user.expireAt, endWithin(await companyOf(db, user), { now, end: wanted, isNamed }));
   if (expireAt.getUTCFullYear() > 9999)
     throw new UamError("internal", "The new expiry would lie beyond the year 9999", { reason: "user.too_late" });
   // Expired users regain their previous status.
@@ -91,6 +95,11 @@ export function requireEnd({ clock }: Context, { username, expireAt }: User, unt
     throw new UamError("invalid", `The end of access must be in the future; to end it now, disable ${username}`);
   if (until.getTime() > Math.max(now.getTime(), expireAt.getTime()) + MAX_DAYS * DAY)
     throw new UamError("invalid", `The end of access may be at most ${MAX_DAYS} days after now or the present end`);
+}
+
+/** An extension never moves the end back. */
+function later(one: Date, other: Date): Date {
+  return one > other ? one : other;
 }
 
 /** Throws `conflict` if the user was changed since that moment, which is the user's `updatedAt` of then. */

@@ -5,6 +5,7 @@ import { DAY } from "../../shared/time/clock.ts";
 import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import { openAccess, storeUser } from "../accounts/access.ts";
 import { closingsOf, forgetShortening } from "../accounts/closings.ts";
+import { holdCompanyOf } from "../accounts/company-limits.ts";
 import { findUser, statusAt, type User } from "../accounts/find-user.ts";
 import { shortenAccess, shorteningDetail, shorteningOwed } from "../accounts/shortening.ts";
 import { tellExtended } from "../mail/notices.ts";
@@ -77,6 +78,7 @@ function lengthen(
       op.record({ unneeded: true });
       return undefined;
     }
+    await holdCompanyOf(op.tx, user);
     const owed = await closingsOf(op.tx, userId);
     const { length, expireAt, status } = await extensionOf(context, op.tx, user, { ...wanted, atMost, owed });
     const extended = await storeUser(op, user, { expireAt, status });

@@ -21,6 +21,7 @@ export interface UserFilter {
   readonly supervisor?: string | undefined;
   /** Only those who were not yet told of their account. */
   readonly welcome?: "pending" | undefined;
+  readonly companyId?: number | undefined;
   /** A part of the username, the host account, the e-mail, the supervisor or the purpose, in any case. */
   readonly search?: string | undefined;
   /** Only those who never logged in, to the service or by SSH, as far as it knows. */
@@ -121,14 +122,13 @@ interface Looking extends Parsed {
   readonly now: Date;
 }
 
-function conditionOf(
-  { status, supervisor, welcome, lastUsed }: UserFilter,
-  { search, parts, silentSince, now }: Looking,
-) {
+function conditionOf(filter: UserFilter, { search, parts, silentSince, now }: Looking) {
+  const { status, supervisor, welcome, companyId, lastUsed } = filter;
   return and(
     status === undefined ? undefined : hasStatusAt(status, now),
     supervisor === undefined ? undefined : eq(users.supervisor, supervisor),
     welcome === undefined ? undefined : isNotNull(users.welcomePendingSince),
+    companyId === undefined ? undefined : eq(users.companyId, companyId),
     lastUsed === undefined ? undefined : isNull(users.seenAt),
     silentSince === undefined ? undefined : isSilentSince(silentSince),
     search === "" ? undefined : holds(search, parts),
@@ -146,13 +146,13 @@ interface Near extends UserFilter {
 /** A page near the beginning, which most are: counted and read by one statement, which is one snapshot, too. */
 async function readNear(
   { db, clock }: Context,
-  { status, supervisor, welcome, lastUsed, silentSince, sort }: Near,
+  { status, supervisor, welcome, companyId, lastUsed, silentSince, sort }: Near,
   page: Page,
 ): Promise<Paged<ListedUser>> {
   const known = nearQueries(db);
   const kind: Kind = {
     status,
-    hasSupervisor: supervisor !== undefined,
+    ...{ hasSupervisor: supervisor !== undefined, hasCompany: companyId !== undefined },
     isUnwelcomed: welcome !== undefined,
     isUnused: lastUsed !== undefined,
     isSilent: silentSince !== undefined,
@@ -163,7 +163,7 @@ async function readNear(
   known.set(name, query);
   const now = clock.now().toISOString();
   const since = silentSince?.toISOString();
-  const [row] = await query.execute({ now, since, supervisor, size: page.pageSize, offset: offsetOf(page) });
+  const [row] = await query.execute({ now, since, supervisor, companyId, size: page.pageSize, offset: offsetOf(page) });
   return row ?? { total: 0, items: [] };
 }
 
@@ -173,16 +173,19 @@ const nearQueries = oncePerDatabase(() => new Map<string, ReturnType<typeof prep
 interface Kind {
   readonly status: UserRow["status"] | undefined;
   readonly hasSupervisor: boolean;
+  readonly hasCompany: boolean;
   readonly isUnwelcomed: boolean;
   readonly isUnused: boolean;
   readonly isSilent: boolean;
   readonly sort: UserSort;
 }
 
-function prepareNear(db: Database, { status, hasSupervisor, isUnwelcomed, isUnused, isSilent, sort }: Kind) {
+function prepareNear(db: Database, kind: Kind) {
+  const { status, hasSupervisor, hasCompany, isUnwelcomed, isUnused, isSilent, sort } = kind;
   const where = and(
     status === undefined ? undefined : hasStatusAt(status, sql`${sql.placeholder("now")}`),
     hasSupervisor ? eq(users.supervisor, sql.placeholder("supervisor")) : undefined,
+    hasCompany ? eq(users.companyId, sql.placeholder("companyId")) : undefined,
     isUnwelcomed ? isNotNull(users.welcomePendingSince) : undefined,
     isUnused ? isNull(users.seenAt) : undefined,
     isSilent ? isSilentSince(sql`${sql.placeholder("since")}`) : undefined,

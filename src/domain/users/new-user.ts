@@ -33,6 +33,10 @@ export interface NewUser {
   readonly expireAt?: Date | undefined;
   /** The networks from which the keys may be used: CIDRs; none for anywhere. */
   readonly sourceNetworks?: readonly string[] | undefined;
+  /** The company that they come from, within whose limits all of this lies. */
+  readonly companyId?: number | null | undefined;
+  /** Whether they may see and end the users of their company. */
+  readonly manager?: boolean | undefined;
   /** The mail to the user; by default `accountCreated`. */
   readonly letter?: typeof accountCreated;
 }

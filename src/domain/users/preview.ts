@@ -10,6 +10,7 @@ import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import type { KeyRow, UserRow } from "../../store/schema.ts";
 import { accountAt, activeKeys, refOf } from "../accounts/account.ts";
 import { type Closing, closingsOf } from "../accounts/closings.ts";
+import { companyOf, requireGoing } from "../accounts/company-limits.ts";
 import { isExpired, requireUser, type User } from "../accounts/find-user.ts";
 import { closingHostOf, hostOf } from "../accounts/own-host.ts";
 import type { Context } from "../operation/context.ts";
@@ -49,6 +50,7 @@ export async function previewDisable(context: Context, userId: number, why = "")
 export async function previewEnable(context: Context, userId: number, why = ""): Promise<UserPreview> {
   const found = await find(context, userId, why);
   const { user } = found;
+  requireGoing(await companyOf(context.db, user));
   await requireEnableable(context, user, found.owed);
   const enabled = { ...user, status: "active", disabledAt: null } as const;
   const effects =

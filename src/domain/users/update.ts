@@ -1,8 +1,15 @@
-/** Changing what is stored of an external user: e-mail, full name, supervisor, purpose, note, and from where they may log in. */
+/** Changing what is stored of an external user: e-mail, full name, supervisor, purpose, note, company, and from where they may log in. */
 
 import { allowedBy, isWithin, parseNetworks } from "../../shared/net/networks.ts";
 import type { UserRow } from "../../store/schema.ts";
 import { storeUser } from "../accounts/access.ts";
+import {
+  belonging,
+  holdCompanyOf,
+  moveCompany,
+  requireNetworksWithin,
+  requireWithin,
+} from "../accounts/company-limits.ts";
 import { findUser, lockUser, type User } from "../accounts/find-user.ts";
 import {
   changeNetworks,
@@ -28,6 +35,9 @@ export interface UserChanges {
   readonly note?: string | undefined;
   /** The networks from which the keys may be used: CIDRs; none lifts the restriction. */
   readonly sourceNetworks?: readonly string[] | undefined;
+  /** The company that they come from from now on; null for none. Who leaves one is no longer its manager. */
+  readonly companyId?: number | null | undefined;
+  readonly manager?: boolean | undefined;
 }
 
 /**
@@ -38,7 +48,10 @@ export interface UserChanges {
 export async function updateUser(context: Context, userId: number, changes: UserChanges): Promise<User> {
   const { sourceNetworks } = changes;
   if (sourceNetworks === undefined) {
-    return await audited(context, entryOf(userId), async (op) => store(op, await lock(op, userId), parse(changes)));
+    return await audited(context, entryOf(userId), async (op) => {
+      const user = await lock(op, userId);
+      return await store(op, user, await fit(op, user, changes));
+    });
   }
   return await changeNetworks({
     takesAway: async () => {
@@ -54,7 +67,7 @@ export async function updateUser(context: Context, userId: number, changes: User
 async function narrowUser(context: Context, userId: number, changes: UserChanges): Promise<User | undefined> {
   const narrowed = await auditedClosing(context, entryOf(userId), async (op) => {
     const user = await lock(op, userId);
-    const supplied = parse(changes);
+    const supplied = await fit(op, user, changes);
     const { sourceNetworks: networks = [] } = supplied;
     const before = allowedBy(user.sourceNetworks);
     if (!takesAway(before, networks)) {
@@ -74,7 +87,7 @@ async function narrowUser(context: Context, userId: number, changes: UserChanges
 async function widenUser(context: Context, userId: number, changes: UserChanges): Promise<User | undefined> {
   return await auditedGrant(context, entryOf(userId), async (op) => {
     const user = await lock(op, userId);
-    const supplied = parse(changes);
+    const supplied = await fit(op, user, changes);
     const { sourceNetworks: networks = [] } = supplied;
     if (takesAway(allowedBy(user.sourceNetworks), networks)) {
       op.record({ unneeded: true });
@@ -96,7 +109,28 @@ async function lock(op: Operation, userId: number): Promise<User> {
   return user;
 }
 
-type Supplied = Partial<Pick<UserRow, "email" | "fullName" | "supervisor" | "purpose" | "note" | "sourceNetworks">>;
+type Texts = Pick<UserRow, "email" | "fullName" | "supervisor" | "purpose" | "note">;
+type Supplied = Partial<Texts & Pick<UserRow, "sourceNetworks" | "companyId" | "manager">>;
+
+/** The parsed changes, within the limits of the user's company; throws `invalid` or `conflict` if they are not. */
+async function fit({ tx, context, record }: Operation, user: User, changes: UserChanges): Promise<Supplied> {
+  const supplied = parse(changes);
+  const { companyId = user.companyId } = changes;
+  if (companyId === user.companyId) {
+    const company = supplied.sourceNetworks === undefined ? undefined : await holdCompanyOf(tx, user);
+    if (company !== undefined) requireNetworksWithin(company, supplied.sourceNetworks ?? []);
+    const { manager = user.manager } = changes;
+    if (manager === user.manager) return supplied;
+    record({ detail: { manager, old_manager: user.manager } });
+    return { ...supplied, ...belonging(companyId, manager) };
+  }
+  const ours = belonging(companyId, changes.manager ?? false);
+  const { from, to } = await moveCompany(tx, user, companyId);
+  if (to !== undefined) await requireWithin(tx, to, { user: { ...user, ...supplied }, now: context.clock.now() });
+  const names = { company: to?.name ?? "", old_company: from?.name ?? "" };
+  record({ detail: { ...names, manager: ours.manager, old_manager: user.manager } });
+  return { ...supplied, ...ours };
+}
 
 function parse({ email, fullName, supervisor, purpose, note, sourceNetworks }: UserChanges): Supplied {
   return {
@@ -110,7 +144,7 @@ function parse({ email, fullName, supervisor, purpose, note, sourceNetworks }: U
 }
 
 async function store(op: Operation, user: User, supplied: Supplied): Promise<User> {
-  const { sourceNetworks, ...texts } = supplied;
+  const { sourceNetworks, companyId: _, manager: __, ...texts } = supplied;
   const fields = Object.keys(texts) as (keyof typeof texts)[];
   const named = fields.map((field) => ({ field, name: field === "fullName" ? "full_name" : field }));
   const fresh = Object.fromEntries(named.map(({ field, name }) => [name, texts[field] ?? ""]));

@@ -8,11 +8,20 @@ import { accounts, users } from "../../store/schema.ts";
 import { disableAccess, openAccess, owedSentence, removeAccess, restoreAccess, storeUser } from "../accounts/access.ts";
 import { activeKeys, openAccountOf, refOf } from "../accounts/account.ts";
 import { closingsOf } from "../accounts/closings.ts";
+import {
+  belonging,
+  type Company,
+  endWithin,
+  holdCompanyOf,
+  joinCompany,
+  networksWithin,
+  requireGoing,
+} from "../accounts/company-limits.ts";
 import { requireUser, type User } from "../accounts/find-user.ts";
 import { forgetIntent, recordIntent } from "../accounts/intents.ts";
 import { allocateUid } from "../accounts/uid.ts";
 import { voidCodes } from "../auth/codes/otp.ts";
-import { grantDefaultGroup } from "../hosts/first-grant.ts";
+import { grantFirstGroups } from "../hosts/first-grant.ts";
 import { accountCreated } from "../mail/messages.ts";
 import { tellEnabled } from "../mail/notices.ts";
 import { queueMail } from "../mail/outbox.ts";
@@ -22,28 +31,52 @@ import type { Context, Grant, Operation } from "../operation/context.ts";
 import { readSetting } from "../settings/settings.ts";
 import { requireDisableable, requireEnableable } from "./changeable.ts";
 import { type ChangeOptions, lockUserFor, userEntry } from "./locked.ts";
-import { createdDetail, type NewUser, parseNewUser } from "./new-user.ts";
+import { createdDetail, type NewUser, type ParsedUser, parseNewUser } from "./new-user.ts";
 import { endLoginsOf } from "./web-sessions.ts";
 
 export type { NewUser } from "./new-user.ts";
 
-/** Stores a user and creates the host account: both or neither. `conflict` if the username or the account's name is taken. */
+/**
+ * Stores a user and creates the host account: both or neither. `conflict` if the username or the account's name is taken, or the company is
+ * full or has ended.
+ */
 export function createUser(context: Context, input: NewUser): Promise<User> {
   const entry = { action: "user.create", detail: { username: input.username } } as const;
   return auditedGrant(context, entry, async (op) => {
     const now = context.clock.now();
     const defaultTtl = await readSetting(context, op.tx, "policy.default_ttl");
     const parsed = parseNewUser(input, now, defaultTtl);
+    const company = input.companyId == null ? undefined : await joinCompany(op.tx, input.companyId);
+    const within = {
+      ...belonging(company?.id ?? null, input.manager ?? false),
+      ...fit(company, { input, parsed, now }),
+    };
     const uid = await allocateUid(context);
-    const user = await insertUser(op, { ...parsed, createdAt: now, updatedAt: now }, uid);
+    const user = await insertUser(op, { ...parsed, ...within, createdAt: now, updatedAt: now }, uid, (inside, id) =>
+      grantFirstGroups(inside, id, company?.hostGroups),
+    );
     // Codes are kept by name: a code sent to the name's former owner must not work for this user.
     await voidCodes(op.tx, [user.username]);
     const message = (input.letter ?? accountCreated)(await siteWithKeys(context), user);
     await queueMail(op, { recipient: user.email, message });
     if (user.local) await createOnHost(op, user);
-    op.record({ resourceId: String(user.id), subjectId: user.id, detail: createdDetail(user) });
+    const detail = { ...createdDetail(user), ...(company && { company: company.name, manager: user.manager }) };
+    op.record({ resourceId: String(user.id), subjectId: user.id, detail });
     return user;
   });
+}
+
+/** The end and the networks of a new user as their company allows them. */
+function fit(
+  company: Company | undefined,
+  { input, parsed, now }: { readonly input: NewUser; readonly parsed: ParsedUser; readonly now: Date },
+): Pick<ParsedUser, "expireAt" | "sourceNetworks"> {
+  const isNamed = (input.ttlDays ?? 0) > 0 || input.expireAt !== undefined;
+  const networks = input.sourceNetworks === undefined ? undefined : parsed.sourceNetworks;
+  return {
+    expireAt: endWithin(company, { now, end: parsed.expireAt, isNamed }),
+    sourceNetworks: [...networksWithin(company, networks)],
+  };
 }
 
 /** Creates the account of a user just stored; throws `conflict` if the host has one of that name. */
@@ -86,6 +119,7 @@ export function disableUser(context: Context, userId: number, options: ChangeOpt
 export function enableUser(context: Context, userId: number, options: ChangeOptions = {}): Promise<User> {
   return auditedGrant(context, userEntry("user.enable", userId), async (op) => {
     const { user } = await lockUserFor(op, userId, options);
+    requireGoing(await holdCompanyOf(op.tx, user));
     await requireEnableable(context, user, await closingsOf(op.tx, userId));
     // No earlier session goes on, whatever the reason for disabling was.
     await endLoginsOf(op, user);
@@ -133,7 +167,7 @@ export async function insertUser(
   op: Operation,
   user: typeof users.$inferInsert,
   uid: number,
-  grant = grantDefaultGroup,
+  grant: typeof grantFirstGroups = grantFirstGroups,
 ): Promise<User> {
   try {
     const [row] = await op.tx.insert(users).values(user).returning().prepare("insert_user").execute();

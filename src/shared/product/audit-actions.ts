@@ -10,6 +10,7 @@ export const RESOURCE_TYPES = [
   "host",
   "host_group",
   "fleet",
+  "company",
 ] as const;
 
 export type ResourceType = (typeof RESOURCE_TYPES)[number];
@@ -98,6 +99,9 @@ const ACTIONS = {
   "fleet.confirmed": ["fleet", "none"],
   "fleet.diverged": ["fleet", "none"],
   "fleet.accept": ["fleet", "all"],
+  "company.create": ["company", "none"],
+  "company.update": ["company", "none"],
+  "company.delete": ["company", "none"],
 } as const satisfies Readonly<Record<string, readonly [ResourceType | "", HostEffect]>>;
 
 export type AuditAction = keyof typeof ACTIONS;

@@ -16,3 +16,7 @@ export const MAX_IMPORT_LINES = 10_000;
 export const MAX_IMPORT_BYTES = 5 * 1024 * 1024;
 /** Faults of it that are said one by one. */
 export const MAX_IMPORT_FAULTS = 100;
+/** Code points of a company's name. */
+export const MAX_COMPANY_NAME = 128;
+/** More than any company's `max_users`. */
+export const MOST_COMPANY_USERS = 1_000_000;

@@ -500,6 +500,9 @@ const EVENTS: readonly Event[] = [
 /** Their operations, and their tests, are in fleet/. */
 const FLEET = AUDIT_ACTIONS.filter((action) => /^(?:host|host_token|host_group|fleet)\.|^user\.grant$/.test(action));
 
+/** Their operations, and their tests, are in companies/. */
+const COMPANIES = AUDIT_ACTIONS.filter((action) => action.startsWith("company."));
+
 /** Their operations, and their tests, are in adoption/, lifecycle/, in auth/, server/api/handlers/admins.ts, and at the command line. */
 const ELSEWHERE: readonly AuditAction[] = [
   ...(["lifecycle.expire", "lifecycle.recycle", "audit.purge", "reconcile.repair"] as const),
@@ -513,7 +516,9 @@ const ELSEWHERE: readonly AuditAction[] = [
 
 describe("the Events table", () => {
   test("names every action there is", () => {
-    expect([...EVENTS.map(({ action }) => action), ...ELSEWHERE, ...FLEET].sort()).toEqual([...AUDIT_ACTIONS].sort());
+    expect([...EVENTS.map(({ action }) => action), ...ELSEWHERE, ...FLEET, ...COMPANIES].sort()).toEqual(
+      [...AUDIT_ACTIONS].sort(),
+    );
   });
 
   test.each(EVENTS.map((event) => [event.action, event] as const))("%s on success", async (action, event) => {

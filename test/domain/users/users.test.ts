@@ -50,6 +50,8 @@ describe("createUser()", () => {
       purpose: "audit",
       note: "",
       source_networks: [],
+      company_id: null,
+      manager: false,
       status: "active",
       expire_at: expireAt,
       disabled_at: null,

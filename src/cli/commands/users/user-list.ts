@@ -9,7 +9,8 @@ import { USER_STATUSES } from "../../../shared/product/statuses.ts";
 import { USER_SORTS } from "../../../shared/product/user-sorts.ts";
 import { systemClock } from "../../../shared/time/clock.ts";
 import { durationText, jsonFlag, oneOf, pageOptions, textOption } from "../../terminal/arguments.ts";
-import { type Command, EXIT, withServices } from "../../terminal/environment.ts";
+import { companyOption } from "../../terminal/company-options.ts";
+import { type CliEnvironment, type Command, EXIT, withServices } from "../../terminal/environment.ts";
 import { type Column, printPage, shortTime } from "../../terminal/output.ts";
 
 /** The filters of a list of users, and its order. */
@@ -56,12 +57,22 @@ export const list = command(
     object({
       ...pageOptions(),
       ...filterOptions(),
+      company: companyOption(),
       json: jsonFlag(),
     }),
-    (input) => runList(input),
+    ({ company, ...input }): Command =>
+      async (environment) => {
+        const companyId = company === undefined ? undefined : await idOf(environment, company);
+        return await runList({ ...input, companyId })(environment);
+      },
   ),
   { brief: message`List users, newest first.` },
 );
+
+async function idOf(environment: CliEnvironment, company: string): Promise<number> {
+  const { idOfCompany } = await import("../../../domain/companies/companies.ts");
+  return await withServices(environment, "read", (context) => idOfCompany(context, company));
+}
 
 interface ListInput extends UserFilter {
   readonly page: number;
@@ -69,7 +80,8 @@ interface ListInput extends UserFilter {
   readonly json: boolean;
 }
 
-function runList(input: ListInput): Command {
+/** Lists the users that the filter finds. */
+export function runList(input: ListInput): Command {
   return async (environment) => {
     const { listUsers } = await import("../../../domain/users/list.ts");
     const { listedUserRecord } = await import("../../../server/listed-user-record.ts");

@@ -14,6 +14,7 @@ import {
   textOption,
   userArgument,
 } from "../../terminal/arguments.ts";
+import { belongingOf, companyOption, managerOption } from "../../terminal/company-options.ts";
 import { type Command, EXIT, withServices } from "../../terminal/environment.ts";
 import { previewFlag, previewUser } from "../../terminal/preview.ts";
 import { confirmed, yesFlag } from "./confirmed.ts";
@@ -47,12 +48,16 @@ const create = command(
       note: textOption("--note", "TEXT", message`A note for administrators; the user cannot read it.`),
       sourceNetworks: networkOptions(),
       ttlDays: daysOption("--ttl-days", message`Days until the account expires; the default is policy.default_ttl.`),
+      company: companyOption(),
+      manager: managerOption(),
       json: jsonFlag(),
     }),
-    ({ json, ...input }): Command =>
+    ({ json, company, manager, ...input }): Command =>
       async (environment) => {
         const { createUser } = await import("../../../domain/users/users.ts");
-        const user = await withServices(environment, "change", (context) => createUser(context, input));
+        const user = await withServices(environment, "change", async (context) =>
+          createUser(context, { ...input, ...(await belongingOf(context, { company, manager })) }),
+        );
         return await printUser(environment, user, json);
       },
   ),
@@ -73,22 +78,27 @@ const update = command(
       purpose: textOption("--purpose", "TEXT", message`The new purpose; "" for none.`),
       note: textOption("--note", "TEXT", message`A note for administrators, which the user cannot read; "" for none.`),
       sourceNetworks: networkOptions(),
+      company: companyOption(),
+      manager: managerOption(),
       json: jsonFlag(),
     }),
-    ({ user, json, ...changes }): Command =>
+    ({ user, json, company, manager, ...others }): Command =>
       async (environment) => {
-        if (Object.values(changes).every((change) => change === undefined)) {
-          environment.err("uam: Give one of --email, --full-name, --supervisor, --purpose, --note or --network.\n");
+        if (Object.values({ ...others, company, manager }).every((change) => change === undefined)) {
+          environment.err(
+            "uam: Give one of --email, --full-name, --supervisor, --purpose, --note, --network, --company or --manager.\n",
+          );
           return EXIT.usage;
         }
         const { updateUser } = await import("../../../domain/users/update.ts");
-        return await withUser("change", user, json, (context, found) => updateUser(context, found.id, changes))(
-          environment,
-        );
+        return await withUser("change", user, json, async (context, found) => {
+          const changes = { ...others, ...(await belongingOf(context, { company, manager })) };
+          return await updateUser(context, found.id, changes);
+        })(environment);
       },
   ),
   {
-    brief: message`Change e-mail, full name, supervisor, purpose, note or networks.`,
+    brief: message`Change e-mail, full name, supervisor, purpose, note, company or networks.`,
     description: message`Changes only what is given. Networks take effect at once: keys are refused from outside them, and SSH sessions from outside end.`,
   },
 );

@@ -16,6 +16,15 @@ export function of(word: string, name: string): string {
   return name === "" ? `a ${word}` : `the ${word} ${name}`;
 }
 
+/** Something that is done to a thing with a name. */
+export function named(
+  label: string,
+  word: string,
+  ...[did, tries]: readonly [did: string, tries: string]
+): ActionWords {
+  return action(label, ({ key }) => [`${did} ${of(word, key)}`, `${tries} ${of(word, key)}`]);
+}
+
 export function theKey({ key, fingerprint }: ActionFacts): string {
   return of("key", key === "" ? fingerprint : key);
 }
@@ -41,6 +50,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   role: "role",
   password: "password",
   source_networks: "networks",
+  company: "company",
 };
 
 export function fields({ changed }: ActionFacts, otherwise: string): string {

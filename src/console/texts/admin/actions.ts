@@ -6,6 +6,7 @@ import {
   type ActionWords,
   action,
   fields,
+  named,
   of,
   SWITCHED,
   theKey,
@@ -213,18 +214,12 @@ const actions: Readonly<Record<AuditAction | "session.end", ActionWords>> = {
     const what = host === "" ? "a token for a host to join with" : `a token for ${host} to join with`;
     return [`made ${what}`, `make ${what}`];
   }),
-  "host_group.create": action("Host group created", ({ key }) => [
-    `created ${of("host group", key)}`,
-    `create ${of("host group", key)}`,
-  ]),
-  "host_group.update": action("Host group changed", ({ key }) => [
-    `changed ${of("host group", key)}`,
-    `change ${of("host group", key)}`,
-  ]),
-  "host_group.delete": action("Host group deleted", ({ key }) => [
-    `deleted ${of("host group", key)}`,
-    `delete ${of("host group", key)}`,
-  ]),
+  "host_group.create": named("Host group created", "host group", "created", "create"),
+  "host_group.update": named("Host group changed", "host group", "changed", "change"),
+  "host_group.delete": named("Host group deleted", "host group", "deleted", "delete"),
+  "company.create": named("Company created", "company", "created", "create"),
+  "company.update": named("Company changed", "company", "changed", "change"),
+  "company.delete": named("Company deleted", "company", "deleted", "delete"),
   "user.grant": action("Hosts of a user changed", (facts) => [
     `set the hosts of ${user(facts)}`,
     `set the hosts of ${user(facts)}`,

@@ -37,6 +37,7 @@ const en = {
     host: "Everything about this host",
     host_group: "Everything about this host group",
     fleet: "Everything about this change on the hosts",
+    company: "Everything about this company",
     actor: (name: string) => `Everything ${name} did`,
   },
   filter: {
@@ -60,6 +61,7 @@ const en = {
       host: "Host",
       host_group: "Host group",
       fleet: "Change on the hosts",
+      company: "Company",
     },
     resource_id: "Number or name of the object",
     user_id: "About user number",

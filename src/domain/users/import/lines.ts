@@ -40,7 +40,7 @@ export interface Moment {
 
 const READ = [
   ...["username", "email", "full_name", "supervisor", "purpose", "note", "source_networks", "expire_at", "ttl_days"],
-  "status",
+  ...["status", "company_id"],
 ] as const;
 /** What an export has besides, and nobody can choose. */
 const ONLY_EXPORTED = [
@@ -54,7 +54,7 @@ const ONLY_EXPORTED = [
     "active_keys",
     "last_key_use_at",
   ],
-  "welcome",
+  ...["manager", "welcome"],
 ] as const;
 const NEEDED = ["username", "email"] as const;
 /** Characters of a column's name that are said. */
@@ -147,6 +147,7 @@ export function parseLine(record: CsvRecord, { names }: Columns, moment: Moment)
   check("source_networks", () => FIELDS.sourceNetworks(input));
   check(input.expireAt === undefined ? "ttl_days" : "expire_at", () => endOf(input, moment.now, moment.defaultTtl));
   check("status", () => requireActive(given("status").trim()));
+  check("company_id", () => requireNoCompany(given("company_id").trim()));
   return faults.length > 0 ? faults : { line, user: parseNewUser(input, moment.now, moment.defaultTtl) };
 }
 
@@ -170,6 +171,12 @@ function requireActive(status: string): void {
   if (status !== "" && status !== "active") {
     throw new UamError("invalid", "Only active users are imported: take the line out, or empty its status");
   }
+}
+
+/** Nor must it lift the limits of a company. */
+function requireNoCompany(id: string): void {
+  if (id === "") return;
+  throw new UamError("invalid", "Users of a company are not imported: create them one by one, or empty company_id");
 }
 
 /** Throws `invalid` for a file of too many lines. */

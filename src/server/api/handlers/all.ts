@@ -7,6 +7,7 @@ import { agentHandlers } from "./agent.ts";
 import { approvalHandlers } from "./approvals.ts";
 import { auditHandlers } from "./audit.ts";
 import { authHandlers } from "./auth.ts";
+import { companyHandlers } from "./companies.ts";
 import { dashboardHandlers } from "./dashboard.ts";
 import { hostGroupHandlers } from "./host-groups.ts";
 import { hostHandlers } from "./hosts.ts";
@@ -27,6 +28,7 @@ export const HANDLERS: Handlers<typeof CONTRACT> = {
   ...settingHandlers,
   ...userHandlers,
   ...importHandlers,
+  ...companyHandlers,
   ...keyHandlers,
   ...sessionHandlers,
   ...meHandlers,

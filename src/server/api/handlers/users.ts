@@ -29,7 +29,13 @@ export const userHandlers: Handlers<typeof users> = {
   },
 
   "POST /users": async ({ context, body }) => {
-    const input = { ...body, fullName: body.full_name, ttlDays: body.ttl_days, sourceNetworks: body.source_networks };
+    const input = {
+      ...body,
+      fullName: body.full_name,
+      ttlDays: body.ttl_days,
+      sourceNetworks: body.source_networks,
+      ...belongingOf(body),
+    };
     const user = userRecord(await createUser(context, input), context.clock.now());
     return { id: user.id, username: user.username, status: user.status, expire_at: user.expire_at };
   },
@@ -48,7 +54,7 @@ export const userHandlers: Handlers<typeof users> = {
   "GET /users/:id/diagnosis": async ({ context, params }) => diagnosisRecord(await diagnoseUser(context, params.id)),
 
   "PATCH /users/:id": async ({ context, params, body }) => {
-    const changes = { ...body, fullName: body.full_name, sourceNetworks: body.source_networks };
+    const changes = { ...body, fullName: body.full_name, sourceNetworks: body.source_networks, ...belongingOf(body) };
     const user = await updateUser(context, params.id, changes);
     return userRecord(user, context.clock.now());
   },
@@ -97,12 +103,23 @@ function filterOf({
   q: search,
   last_used: lastUsed,
   silent_for: silentFor,
+  company: companyId,
   status,
   supervisor,
   welcome,
   sort,
 }: UserFilters) {
-  return { status, supervisor, welcome, search, lastUsed, silentFor, sort };
+  return { status, supervisor, welcome, search, lastUsed, silentFor, companyId, sort };
+}
+
+function belongingOf({
+  company_id: companyId,
+  manager,
+}: {
+  company_id?: number | null | undefined;
+  manager?: boolean | undefined;
+}) {
+  return { companyId, manager };
 }
 
 function wantedEnd(days: number | undefined, until: string | undefined): Wanted {

@@ -35,7 +35,8 @@ describe("uam user create", () => {
     const record = await cli.json(["user", "create", "bob", "--email", "bob@example.org", "--purpose", "a test"]);
     expect(Object.keys(record)).toEqual([
       ...["id", "username", "host_account", "email", "full_name", "supervisor", "purpose", "note"],
-      ...["source_networks", "status", "expire_at", "disabled_at", "welcome", "created_at", "updated_at"],
+      ...["source_networks", "company_id", "manager", "status", "expire_at", "disabled_at", "welcome"],
+      ...["created_at", "updated_at"],
     ]);
     expect(record).toMatchObject({ username: "bob", supervisor: "", purpose: "a test", disabled_at: null });
   });
@@ -163,7 +164,9 @@ describe("changes", () => {
   test("update without a change is a usage error", async () => {
     const { code, stderr } = await cli.run(["user", "update", "bob"]);
     expect(code).toBe(2);
-    expect(stderr).toBe("uam: Give one of --email, --full-name, --supervisor, --purpose, --note or --network.\n");
+    expect(stderr).toBe(
+      "uam: Give one of --email, --full-name, --supervisor, --purpose, --note, --network, --company or --manager.\n",
+    );
   });
 
   test("--reason is recorded", async () => {

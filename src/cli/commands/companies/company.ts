@@ -1,0 +1,157 @@
+/** uam company: where external users come from, and what each company allows its users. */
+
+import { object, or } from "@optique/core/constructs";
+import { message } from "@optique/core/message";
+import { map } from "@optique/core/modifiers";
+import { argument, command } from "@optique/core/primitives";
+import { string } from "@optique/core/valueparser";
+import type { Company } from "../../../domain/companies/companies.ts";
+import type { Context } from "../../../domain/operation/context.ts";
+import { jsonFlag, pageOptions } from "../../terminal/arguments.ts";
+import { changesOf, companyArgument, limitOptions, nameOption } from "../../terminal/company-options.ts";
+import { type Command, EXIT, withServices } from "../../terminal/environment.ts";
+import { type Column, printJson, printPage, printRecord, shortTime } from "../../terminal/output.ts";
+import { runList as runUserList } from "../users/user-list.ts";
+
+const list = command(
+  "list",
+  map(object({ ...pageOptions(), json: jsonFlag() }), (input) => runList(input)),
+  { brief: message`List companies, by name.` },
+);
+
+const show = command(
+  "show",
+  map(object({ company: companyArgument(), json: jsonFlag() }), ({ company, json }) =>
+    withCompany("read", json, async (context) => {
+      const { getCompany, idOfCompany } = await load();
+      return await getCompany(context, await idOfCompany(context, company));
+    }),
+  ),
+  { brief: message`Show a company.` },
+);
+
+const add = command(
+  "add",
+  map(
+    object({
+      name: argument(string({ metavar: "NAME" }), { description: message`The company's name.` }),
+      ...limitOptions(),
+      json: jsonFlag(),
+    }),
+    ({ name, json, ...limits }) =>
+      withCompany("store", json, async (context) =>
+        (await load()).createCompany(context, { ...changesOf(limits), name }),
+      ),
+  ),
+  {
+    brief: message`Make a company. Nobody comes from it yet.`,
+    description: message`Makes a company that users can come from. A limit that is not given limits nothing.`,
+  },
+);
+
+const update = command(
+  "update",
+  map(
+    object({ company: companyArgument(), name: nameOption(), ...limitOptions(), json: jsonFlag() }),
+    ({ company, name, json, ...limits }): Command => {
+      const changes = { ...changesOf(limits), name };
+      return async (environment) => {
+        if (Object.values(changes).every((change) => change === undefined)) {
+          environment.err("uam: Nothing to change: give --name or a limit.\n");
+          return EXIT.usage;
+        }
+        return await withCompany("store", json, async (context) => {
+          const { idOfCompany, updateCompany } = await load();
+          return await updateCompany(context, await idOfCompany(context, company), changes);
+        })(environment);
+      };
+    },
+  ),
+  {
+    brief: message`Change a company.`,
+    description: message`Changes what is given. Its users lie within it: a limit that one of them would exceed is refused.`,
+  },
+);
+
+const remove = command(
+  "delete",
+  map(object({ company: companyArgument(), json: jsonFlag() }), ({ company, json }) => runDelete(company, json)),
+  { brief: message`Delete a company that no user comes from.` },
+);
+
+const users = command(
+  "users",
+  map(object({ company: companyArgument(), ...pageOptions(), json: jsonFlag() }), (input) => runUsers(input)),
+  { brief: message`List the users of a company.` },
+);
+
+export const companyCommand = command("company", or(list, show, add, update, remove, users), {
+  brief: message`Manage the companies that users come from.`,
+});
+
+type CompanyRecord = ReturnType<typeof import("../../../server/company-records.ts").companyRecord>;
+
+const COLUMNS: readonly Column<CompanyRecord>[] = [
+  { header: "ID", value: (company) => company.id },
+  { header: "NAME", value: (company) => company.name, narrow: "cut" },
+  { header: "STATUS", value: (company) => company.status },
+  { header: "USERS", value: ({ users, max_users: most }) => (most === null ? users : `${users} of ${most}`) },
+  { header: "CONTRACT ENDS", value: ({ contract_end: end }) => (end === null ? "-" : shortTime(end)) },
+];
+
+/** Loaded only where it is used: help and completion must answer at once. */
+function load() {
+  return import("../../../domain/companies/companies.ts");
+}
+
+interface Listed {
+  readonly page: number;
+  readonly pageSize: number;
+  readonly json: boolean;
+}
+
+function runList(input: Listed): Command {
+  return async (environment) => {
+    const { listCompanies } = await load();
+    const { companyRecord } = await import("../../../server/company-records.ts");
+    const { total, items } = await withServices(environment, "read", (context) => listCompanies(context, input));
+    await printPage(environment, COLUMNS, { ...input, total, records: items.map(companyRecord) });
+    return EXIT.done;
+  };
+}
+
+function runUsers({ company, ...input }: Listed & { readonly company: string }): Command {
+  return async (environment) => {
+    const { idOfCompany } = await load();
+    const companyId = await withServices(environment, "read", (context) => idOfCompany(context, company));
+    return await runUserList({ ...input, companyId })(environment);
+  };
+}
+
+function withCompany(purpose: "read" | "store", json: boolean, work: (context: Context) => Promise<Company>): Command {
+  return async (environment) => {
+    const { companyRecord } = await import("../../../server/company-records.ts");
+    const record = companyRecord(await withServices(environment, purpose, work));
+    if (json) printJson(environment, record);
+    else {
+      const lists = {
+        source_networks: record.source_networks.join(" "),
+        host_groups: record.host_groups.join(" "),
+      };
+      printRecord(environment, { ...record, ...lists });
+    }
+    return EXIT.done;
+  };
+}
+
+function runDelete(company: string, json: boolean): Command {
+  return async (environment) => {
+    const { deleteCompany, idOfCompany } = await load();
+    await withServices(environment, "store", async (context) =>
+      deleteCompany(context, await idOfCompany(context, company)),
+    );
+    if (json) printJson(environment, { status: "deleted" });
+    else environment.err(`Deleted the company ${company}.\n`);
+    return EXIT.done;
+  };
+}

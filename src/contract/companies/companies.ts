@@ -1,0 +1,120 @@
+/** /companies: where external users come from, and what each company allows its users. */
+
+import * as v from "valibot";
+import { MAX_COMPANY_NAME, MOST_COMPANY_USERS } from "../../shared/product/limits.ts";
+import { COMPANY_STATUSES } from "../../shared/product/statuses.ts";
+import { MAX_DAYS } from "../../shared/time/duration.ts";
+import {
+  count,
+  described,
+  IdParams,
+  id,
+  listOf,
+  networks,
+  newNetworks,
+  PageQuery,
+  pageOf,
+  statusOf,
+  text,
+  timestamp,
+  wholeNumber,
+} from "../fields.ts";
+import { operators, type Routes } from "../route.ts";
+
+const NETWORKS = "Within which the networks of its users lie; empty: from anywhere";
+const GROUPS = "The groups of hosts that its users may have; empty: any";
+const MAX_USERS = "How many users it may have, whatever their status; null: any number";
+const MAX_TTL = "How many days ahead a user's end may lie when it is set; null: any number";
+const END = "No user's end lies after it; null: none";
+const SPONSOR = "The address of the person who answers for its users; empty: none";
+
+export const CompanyRecord = v.pipe(
+  v.object({
+    id,
+    name: described("Lindqvist AB"),
+    contract_end: v.pipe(v.nullable(timestamp), v.description(END)),
+    max_users: v.pipe(v.nullable(count(20)), v.description(MAX_USERS)),
+    max_ttl_days: v.pipe(v.nullable(count(90)), v.description(MAX_TTL)),
+    source_networks: networks(NETWORKS),
+    host_groups: v.pipe(v.array(described("web")), v.description(GROUPS)),
+    sponsor_email: described("bo@example.org", SPONSOR),
+    status: v.pipe(
+      v.picklist(COMPANY_STATUSES),
+      v.description("Whether its users may have access, are losing it, or have none any more"),
+    ),
+    users: v.pipe(count(12), v.description("How many users it has, whatever their status")),
+    created_at: timestamp,
+    updated_at: timestamp,
+  }),
+  v.title("Company"),
+);
+
+const limits = {
+  contract_end: v.optional(v.nullable(text("2027-06-30T22:00:00Z", `An RFC 3339 timestamp. ${END}`))),
+  max_users: v.optional(v.nullable(wholeNumber(1, MOST_COMPANY_USERS, MAX_USERS))),
+  max_ttl_days: v.optional(v.nullable(wholeNumber(1, MAX_DAYS, MAX_TTL))),
+  source_networks: newNetworks(NETWORKS),
+  host_groups: v.optional(listOf(text("web", undefined, { maxLength: 63 }), 1000, GROUPS)),
+  sponsor_email: v.optional(text("bo@example.org", SPONSOR, { maxLength: 254 })),
+};
+
+const name = text("Lindqvist AB", undefined, { maxLength: MAX_COMPANY_NAME });
+
+export const NewCompany = v.pipe(v.object({ name, ...limits }), v.title("NewCompany"));
+
+export const CompanyChanges = v.pipe(v.object({ name: v.optional(name), ...limits }), v.title("CompanyChanges"));
+
+export const companies = {
+  "GET /companies": {
+    operationId: "listCompanies",
+    summary: "List companies",
+    description: "By name.",
+    who: operators,
+    query: PageQuery,
+    answer: pageOf(CompanyRecord),
+  },
+  "POST /companies": {
+    operationId: "createCompany",
+    summary: "Make a company",
+    description: "Limits that are not given limit nothing. Users come from it by their `company_id`.",
+    who: operators,
+    records: "company.create",
+    body: NewCompany,
+    status: 201,
+    answer: CompanyRecord,
+    refusals: { 409: "The name is taken" },
+    reasons: ["company.taken", "network.invalid", "host_group.missing"],
+  },
+  "GET /companies/:id": {
+    operationId: "getCompany",
+    summary: "Read a company",
+    who: operators,
+    params: IdParams,
+    answer: CompanyRecord,
+    refusals: { 404: true },
+    reasons: ["company.missing"],
+  },
+  "PATCH /companies/:id": {
+    operationId: "updateCompany",
+    summary: "Change a company",
+    description:
+      "Only the fields that are sent change. Its users lie within it: a limit that one of them would exceed is refused.",
+    who: operators,
+    records: "company.update",
+    params: IdParams,
+    body: CompanyChanges,
+    answer: CompanyRecord,
+    refusals: { 404: true, 409: "The name is taken, or users would lie outside a limit" },
+    reasons: ["company.missing", "company.taken", "company.limit", "network.invalid", "host_group.missing"],
+  },
+  "DELETE /companies/:id": {
+    operationId: "deleteCompany",
+    summary: "Delete a company",
+    description: "Only one that no user comes from.",
+    who: operators,
+    params: IdParams,
+    answer: statusOf("deleted"),
+    refusals: { 404: true, 409: "Users come from it" },
+    reasons: ["company.missing", "company.used"],
+  },
+} as const satisfies Routes;

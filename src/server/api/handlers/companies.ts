@@ -1,0 +1,47 @@
+/** /companies: where external users come from. */
+
+import type { companies } from "../../../contract/companies/companies.ts";
+import type { BodyOf } from "../../../contract/contract.ts";
+import {
+  createCompany,
+  deleteCompany,
+  getCompany,
+  listCompanies,
+  updateCompany,
+} from "../../../domain/companies/companies.ts";
+import { clampTimestamp, parseTimestamp } from "../../../shared/time/timestamp.ts";
+import { companyRecord } from "../../company-records.ts";
+import type { Handlers } from "../http/call.ts";
+
+export const companyHandlers: Handlers<typeof companies> = {
+  "GET /companies": async ({ context, query }) => {
+    const { total, items } = await listCompanies(context, query.page);
+    return { total, items: items.map(companyRecord) };
+  },
+
+  "POST /companies": async ({ context, body }) =>
+    companyRecord(await createCompany(context, { ...given(body), name: body.name })),
+
+  "GET /companies/:id": async ({ context, params }) => companyRecord(await getCompany(context, params.id)),
+
+  "PATCH /companies/:id": async ({ context, params, body }) =>
+    companyRecord(await updateCompany(context, params.id, given(body))),
+
+  "DELETE /companies/:id": async ({ context, params }) => {
+    await deleteCompany(context, params.id);
+    return { status: "deleted" };
+  },
+};
+
+function given(body: BodyOf<"PATCH /companies/:id">) {
+  const { contract_end: end } = body;
+  return {
+    name: body.name,
+    contractEnd: end == null ? end : clampTimestamp(parseTimestamp(end, "contract_end")),
+    maxUsers: body.max_users,
+    maxTtlDays: body.max_ttl_days,
+    sourceNetworks: body.source_networks,
+    hostGroups: body.host_groups,
+    sponsorEmail: body.sponsor_email,
+  };
+}
