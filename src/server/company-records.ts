@@ -1,6 +1,8 @@
 /** Companies as the records that the API and the command line show. */
 
 import type { Company } from "../domain/companies/companies.ts";
+import type { Ending } from "../domain/companies/ending.ts";
+import type { CompanyPreview } from "../domain/companies/preview.ts";
 import { formatOptionalTimestamp, formatTimestamp } from "../shared/time/timestamp.ts";
 
 export function companyRecord({ row, hostGroups, users }: Company) {
@@ -18,4 +20,12 @@ export function companyRecord({ row, hostGroups, users }: Company) {
     created_at: formatTimestamp(row.createdAt),
     updated_at: formatTimestamp(row.updatedAt),
   };
+}
+
+export function endingRecord({ status, users, effectiveBy }: Ending) {
+  return { status, users: { ...users }, effective_by: formatOptionalTimestamp(effectiveBy) };
+}
+
+export function companyPreviewRecord({ effects, host, users }: CompanyPreview) {
+  return { preview: true as const, effects: [...effects], host: [...host], users };
 }

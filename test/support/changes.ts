@@ -4,6 +4,7 @@ import { TOTP } from "otpauth";
 import { addAdmin } from "../../src/domain/auth/administrators/admin.ts";
 import { createToken } from "../../src/domain/auth/tokens/tokens.ts";
 import { createCompany } from "../../src/domain/companies/companies.ts";
+import { endCompany } from "../../src/domain/companies/ending.ts";
 import { createWebhook } from "../../src/domain/events/webhooks.ts";
 import { createGroup } from "../../src/domain/hosts/groups.ts";
 import { disableUser } from "../../src/domain/users/users.ts";
@@ -172,6 +173,12 @@ export function createChanges(app: TestApp, helper: Client, hookUrl: string) {
     "POST /companies": async () => ({ path: "/companies", body: { name: fresh("company") } }),
     "PATCH /companies/{id}": async () => ({ path: `/companies/${await company()}`, body: { max_users: 3 } }),
     "DELETE /companies/{id}": async () => ({ path: `/companies/${await company()}` }),
+    "POST /companies/{id}/end": async () => ({ path: `/companies/${await company()}/end` }),
+    "POST /companies/{id}/resume": async () => {
+      const id = await company();
+      await endCompany(app.system, id);
+      return { path: `/companies/${id}/resume` };
+    },
     "POST /host-groups": async () => ({ path: "/host-groups", body: { name: fresh("new-group") } }),
     "PATCH /host-groups/{id}": async () => ({ path: `/host-groups/${await group()}`, body: { lease: "none" } }),
     "DELETE /host-groups/{id}": async () => ({ path: `/host-groups/${await group()}` }),

@@ -19,6 +19,7 @@ import {
   timestamp,
   wholeNumber,
 } from "../fields.ts";
+import { PreviewQuery, previewed, told } from "../preview.ts";
 import { operators, type Routes } from "../route.ts";
 
 const NETWORKS = "Within which the networks of its users lie; empty: from anywhere";
@@ -47,6 +48,29 @@ export const CompanyRecord = v.pipe(
     updated_at: timestamp,
   }),
   v.title("Company"),
+);
+
+const CompanyPreview = v.pipe(
+  v.object({ ...told, users: v.pipe(count(12), v.description("How many users would lose their access")) }),
+  v.title("CompanyPreview"),
+);
+
+const CompanyEnding = v.pipe(
+  v.object({
+    status: v.picklist(COMPANY_STATUSES),
+    users: v.object({
+      total: count(12),
+      closed: v.pipe(count(12), v.description("Who has no access any more, as it is stored")),
+      owed: v.pipe(count(0), v.description("Whose access is not completely taken away")),
+    }),
+    effective_by: v.pipe(
+      v.nullable(timestamp),
+      v.description(
+        "From then on it is true on every host; null where that is not known: not everybody is closed, or a host without a lease has not confirmed",
+      ),
+    ),
+  }),
+  v.title("CompanyEnding"),
 );
 
 const limits = {
@@ -116,5 +140,29 @@ export const companies = {
     answer: statusOf("deleted"),
     refusals: { 404: true, 409: "Users come from it" },
     reasons: ["company.missing", "company.used"],
+  },
+  "POST /companies/:id/end": {
+    operationId: "endCompany",
+    summary: "End the access of everybody of a company",
+    description:
+      "Disables each of its users, and refuses to give anybody of it access until the company is resumed. The answer waits a few seconds and says how far it is; the service goes on, also after a crash. Asking again goes on, and says how far it is. Ask for a preview first.",
+    who: operators,
+    records: "company.end",
+    params: IdParams,
+    query: PreviewQuery,
+    answer: previewed(CompanyPreview, CompanyEnding),
+    refusals: { 404: true },
+    reasons: ["company.missing"],
+  },
+  "POST /companies/:id/resume": {
+    operationId: "resumeCompany",
+    summary: "Let users of a company be given access again",
+    description: "Nobody has access by that: enable its users one by one.",
+    who: operators,
+    records: "company.resume",
+    params: IdParams,
+    answer: CompanyRecord,
+    refusals: { 404: true, 409: "A user of it is still to be disabled" },
+    reasons: ["company.missing", "state.conflict"],
   },
 } as const satisfies Routes;

@@ -113,7 +113,7 @@ export async function requireCompany(db: Database | Transaction, id: number): Pr
 }
 
 /** The entry of an operation on a company. */
-export function entryOf<A extends "company.update" | "company.delete">(action: A, id: number) {
+export function entryOf<A extends `company.${"update" | "delete" | "end" | "resume"}`>(action: A, id: number) {
   return { action, resourceId: String(id) } as const;
 }
 

@@ -3,6 +3,7 @@
 import { Cron } from "croner";
 import { tellOfWaitingApplications } from "../../domain/approvals/notices.ts";
 import { createHeadReporter } from "../../domain/audit/head.ts";
+import { finishEndings } from "../../domain/companies/ending.ts";
 import { settleChanges } from "../../domain/hosts/confirmation.ts";
 import { purgeDrift } from "../../domain/hosts/problems.ts";
 import { forgetRetired } from "../../domain/hosts/retirement.ts";
@@ -62,6 +63,7 @@ export function jobsOf(services: Services, { reconcile }: JobParts): readonly Jo
         await remindExpiring(services, time.now, signal);
       },
     },
+    { name: "companies", schedule: "* * * * *", run: (signal) => finishEndings(services, signal) },
     {
       // Separate from expiring, which must not wait until a large home directory is removed.
       name: "recycle",

@@ -102,6 +102,8 @@ const ACTIONS = {
   "company.create": ["company", "none"],
   "company.update": ["company", "none"],
   "company.delete": ["company", "none"],
+  "company.end": ["company", "none"],
+  "company.resume": ["company", "none"],
 } as const satisfies Readonly<Record<string, readonly [ResourceType | "", HostEffect]>>;
 
 export type AuditAction = keyof typeof ACTIONS;

@@ -94,6 +94,8 @@ const MAY: Readonly<Record<string, readonly Caller[]>> = {
   "GET /companies/:id": reading(OPERATORS),
   "PATCH /companies/:id": OPERATORS,
   "DELETE /companies/:id": OPERATORS,
+  "POST /companies/:id/end": OPERATORS,
+  "POST /companies/:id/resume": OPERATORS,
   "GET /host-groups": reading(OPERATORS),
   "GET /host-groups/:id": reading(OPERATORS),
   "POST /host-groups": OWNERS,

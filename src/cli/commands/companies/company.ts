@@ -12,6 +12,7 @@ import { changesOf, companyArgument, limitOptions, nameOption } from "../../term
 import { type Command, EXIT, withServices } from "../../terminal/environment.ts";
 import { type Column, printJson, printPage, printRecord, shortTime } from "../../terminal/output.ts";
 import { runList as runUserList } from "../users/user-list.ts";
+import { end, resume } from "./company-end.ts";
 
 const list = command(
   "list",
@@ -85,7 +86,7 @@ const users = command(
   { brief: message`List the users of a company.` },
 );
 
-export const companyCommand = command("company", or(list, show, add, update, remove, users), {
+export const companyCommand = command("company", or(list, show, add, update, end, resume, remove, users), {
   brief: message`Manage the companies that users come from.`,
 });
 

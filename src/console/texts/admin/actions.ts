@@ -220,6 +220,8 @@ const actions: Readonly<Record<AuditAction | "session.end", ActionWords>> = {
   "company.create": named("Company created", "company", "created", "create"),
   "company.update": named("Company changed", "company", "changed", "change"),
   "company.delete": named("Company deleted", "company", "deleted", "delete"),
+  "company.end": named("Company ended", "company", "ended", "end"),
+  "company.resume": named("Company resumed", "company", "resumed", "resume"),
   "user.grant": action("Hosts of a user changed", (facts) => [
     `set the hosts of ${user(facts)}`,
     `set the hosts of ${user(facts)}`,

@@ -9,9 +9,12 @@ import {
   listCompanies,
   updateCompany,
 } from "../../../domain/companies/companies.ts";
+import { endCompany, resumeCompany } from "../../../domain/companies/ending.ts";
+import { previewEnd } from "../../../domain/companies/preview.ts";
 import { clampTimestamp, parseTimestamp } from "../../../shared/time/timestamp.ts";
-import { companyRecord } from "../../company-records.ts";
+import { companyPreviewRecord, companyRecord, endingRecord } from "../../company-records.ts";
 import type { Handlers } from "../http/call.ts";
+import { isPreview } from "../http/request.ts";
 
 export const companyHandlers: Handlers<typeof companies> = {
   "GET /companies": async ({ context, query }) => {
@@ -26,6 +29,13 @@ export const companyHandlers: Handlers<typeof companies> = {
 
   "PATCH /companies/:id": async ({ context, params, body }) =>
     companyRecord(await updateCompany(context, params.id, given(body))),
+
+  "POST /companies/:id/end": async ({ context, params, query }) => {
+    if (isPreview(query)) return companyPreviewRecord(await previewEnd(context, params.id));
+    return endingRecord(await endCompany(context, params.id, context.policy.fleetWait));
+  },
+
+  "POST /companies/:id/resume": async ({ context, params }) => companyRecord(await resumeCompany(context, params.id)),
 
   "DELETE /companies/:id": async ({ context, params }) => {
     await deleteCompany(context, params.id);

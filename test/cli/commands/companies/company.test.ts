@@ -57,6 +57,24 @@ describe("uam company", () => {
     });
   });
 
+  test("end asks first, disables everybody, and resume opens nobody", async () => {
+    const { code, stderr } = await cli.run(["company", "end", "Lindqvist AB"]);
+    expect([code, stderr]).toEqual([2, "uam: Ending a company needs --yes if there is no terminal to ask at.\n"]);
+    const preview = await cli.run(["company", "end", "Lindqvist AB", "--preview"]);
+    expect(preview.stdout).toStartWith("1 user of Lindqvist AB can no longer log in, and gets a mail: bob.\n");
+    const no = await cli.run(["company", "end", "Lindqvist AB"], { ask: async () => "n" });
+    expect([no.code, no.stderr]).toEqual([1, "Nothing was changed.\n"]);
+    const done = await cli.run(["company", "end", "Lindqvist AB", "--yes"]);
+    expect(done.code).toBe(0);
+    expect(done.stderr).toMatch(/Lindqvist AB is ended: 1 of 1 user without access\. True on every host by \S+Z\.\n$/);
+    const refused = await cli.run(["user", "enable", "bob"]);
+    expect([refused.code, refused.stderr]).toEqual([
+      ...[1, "uam: Lindqvist AB has ended, and nobody of it is given access; resume the company first\n"],
+    ]);
+    await cli.run(["company", "resume", "Lindqvist AB"]);
+    expect((await cli.json(["user", "show", "bob"])).status).toBe("disabled");
+  });
+
   test("what it cannot do is said in a sentence", async () => {
     const used = await cli.run(["company", "delete", "Lindqvist AB"]);
     expect([used.code, used.stderr]).toEqual([

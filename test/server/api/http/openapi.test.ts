@@ -79,6 +79,8 @@ const STATUSES: Record<string, readonly number[]> = {
   "GET /companies/{id}": [200, 400, 401, 403, 404],
   "PATCH /companies/{id}": [200, 400, 401, 403, 404, 409],
   "DELETE /companies/{id}": [200, 400, 401, 403, 404, 409],
+  "POST /companies/{id}/end": [200, 400, 401, 403, 404],
+  "POST /companies/{id}/resume": [200, 400, 401, 403, 404, 409],
   "GET /host-groups": [200, 401, 403],
   "GET /host-groups/{id}": [200, 400, 401, 403, 404],
   "POST /host-groups": [201, 400, 401, 403, 409],
