@@ -43,8 +43,9 @@ export async function exportUsers(
 }
 
 /** The filter under the names of the API. */
-function wordsOf({ status, supervisor, welcome, search, lastUsed, silentFor, sort }: UserFilter) {
-  const words = { status, supervisor, welcome, q: search, last_used: lastUsed, silent_for: silentFor, sort };
+function wordsOf({ status, supervisor, welcome, companyId, search, lastUsed, silentFor, sort }: UserFilter) {
+  const company = companyId;
+  const words = { status, supervisor, welcome, company, q: search, last_used: lastUsed, silent_for: silentFor, sort };
   const given = Object.entries(words).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));
   return Object.fromEntries(given);
 }
