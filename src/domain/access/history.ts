@@ -141,7 +141,7 @@ export class History {
     }
   }
 
-  /** An adopted account is on the service's own host alone. */
+  /** An adopted account is on the service's own host alone, and a company may have groups of its own. */
   #newUser(actor: string, detail: Detail, action: "user.create" | "user.adopt"): PastUser {
     return {
       username: textOf(detail, "username"),
@@ -150,7 +150,10 @@ export class History {
       decidedBy: actor,
       keys: new Map(),
       hosts: new Set(action === "user.adopt" ? [LOCAL] : []),
-      groups: new Set(action === "user.adopt" ? [] : [this.#defaultGroup]),
+      groups:
+        action === "user.adopt" || detail.groups !== undefined
+          ? idsOf(this.#groups, namesIn(detail, "groups"))
+          : new Set([this.#defaultGroup]),
     };
   }
 

@@ -22,6 +22,7 @@ import { forgetIntent, recordIntent } from "../accounts/intents.ts";
 import { allocateUid } from "../accounts/uid.ts";
 import { voidCodes } from "../auth/codes/otp.ts";
 import { grantFirstGroups } from "../hosts/first-grant.ts";
+import { grantsOf } from "../hosts/grants.ts";
 import { accountCreated } from "../mail/messages.ts";
 import { tellEnabled } from "../mail/notices.ts";
 import { queueMail } from "../mail/outbox.ts";
@@ -60,10 +61,16 @@ export function createUser(context: Context, input: NewUser): Promise<User> {
     const message = (input.letter ?? accountCreated)(await siteWithKeys(context), user);
     await queueMail(op, { recipient: user.email, message });
     if (user.local) await createOnHost(op, user);
-    const detail = { ...createdDetail(user), ...(company && { company: company.name, manager: user.manager }) };
+    const detail = { ...createdDetail(user), ...(company && (await companyDetail(op, user, company))) };
     op.record({ resourceId: String(user.id), subjectId: user.id, detail });
     return user;
   });
+}
+
+/** The groups are those of the company where it has some, and else the group for new users, as for everybody. */
+async function companyDetail({ tx }: Operation, { id, manager }: User, company: Company) {
+  const groups = company.hostGroups.length === 0 ? {} : { groups: (await grantsOf(tx, id)).groups.join(", ") };
+  return { company: company.name, manager, ...groups };
 }
 
 /** The end and the networks of a new user as their company allows them. */

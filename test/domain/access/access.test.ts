@@ -3,6 +3,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
 import { accessAt } from "../../../src/domain/access/access.ts";
+import { createCompany } from "../../../src/domain/companies/companies.ts";
 import { createExportPlaces } from "../../../src/domain/exports/places.ts";
 import { setUserHosts } from "../../../src/domain/hosts/grants.ts";
 import { createGroup, updateGroup } from "../../../src/domain/hosts/groups.ts";
@@ -146,6 +147,7 @@ async function createLife(app: TestApp, seed: number) {
   const keys: { readonly user: number; readonly id: number }[] = [];
   const hosts: number[] = [];
   const groups: number[] = [1];
+  const companies: number[] = [];
   let made = 0;
 
   for (const name of ["one", "two", "three"]) {
@@ -158,7 +160,8 @@ async function createLife(app: TestApp, seed: number) {
     made += 1;
     const username = `user${made}`;
     const ttlDays = 1 + Math.floor(random() * 40);
-    users.push((await createUser(system, { username, email: `${username}@example.org`, ttlDays })).id);
+    const companyId = companies.length > 0 && random() < 0.4 ? oneOf(companies) : undefined;
+    users.push((await createUser(system, { username, email: `${username}@example.org`, ttlDays, companyId })).id);
   };
   const upload = async () => {
     const user = oneOf(users);
@@ -186,6 +189,12 @@ async function createLife(app: TestApp, seed: number) {
       const some = (rows: readonly { readonly name: string }[]) =>
         rows.map(({ name }) => name).filter(() => random() < 0.4);
       await setUserHosts(system, oneOf(users), { hosts: some(allHosts), groups: some(allGroups) });
+    },
+    async () => {
+      made += 1;
+      const [row] = await db.execute<{ name: string }>(sql`select name from host_groups where id = ${oneOf(groups)}`);
+      const hostGroups = row === undefined ? [] : [row.name];
+      companies.push((await createCompany(system, { name: `company${made}`, hostGroups })).row.id);
     },
     async () => {
       made += 1;
