@@ -6,7 +6,7 @@ import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import { openAccess, storeUser } from "../accounts/access.ts";
 import { closingsOf, forgetShortening } from "../accounts/closings.ts";
 import { holdCompanyOf } from "../accounts/company-limits.ts";
-import { findUser, statusAt, type User } from "../accounts/find-user.ts";
+import { findUser, lockUserIfStored, statusAt, type User } from "../accounts/find-user.ts";
 import { shortenAccess, shorteningDetail, shorteningOwed } from "../accounts/shortening.ts";
 import { tellExtended } from "../mail/notices.ts";
 import { auditedClosing, auditedGrant } from "../operation/audited.ts";
@@ -103,6 +103,11 @@ function lengthen(
 function shorten(context: Context, userId: number, until: Date, options: ChangeOptions): Promise<Moved | undefined> {
   const entry = { ...userEntry("user.shorten", userId), detail: wantedDetail({ until }) } as const;
   return auditedClosing(context, entry, async (op) => {
+    // Somebody deleted them: as for a later end, that is refused as an extension.
+    if ((await lockUserIfStored(op.tx, userId)) === undefined) {
+      op.record({ unneeded: true });
+      return undefined;
+    }
     const { user, reason } = await lockUserFor(op, userId, options);
     if (!isShortening(context, user, until)) {
       op.record({ unneeded: true });
