@@ -98,9 +98,20 @@ function sayReported(
   throw new UamError("internal", `The lock could not be noted for the service (${notJournalled}). ${again}`);
 }
 
+/** None if what is written down of them cannot be read: the lock of an account that the service made needs none of it. */
+async function adoptedAccounts(config: Config, log: Log): Promise<readonly AccountRef[]> {
+  const compose = await import("../../../server/compose.ts");
+  try {
+    return compose.adoptedAccounts(config);
+  } catch (error) {
+    log.warn("what is written down of adopted accounts cannot be read", { error });
+    return [];
+  }
+}
+
 /** Journal first: an account shut without an entry would be opened again by the next reconciliation. */
 async function shutAndJournal({ environment, config, log }: Work, username: string, isAgent: boolean): Promise<Shut> {
-  const { adoptedAccounts, openHost, policyOf } = await import("../../../server/compose.ts");
+  const { openHost, policyOf } = await import("../../../server/compose.ts");
   const { openTurn, shutForGood } = await import("../../../agent/turn.ts");
   const shutOn = (host: Host, account: AccountRef) =>
     isAgent
@@ -109,7 +120,7 @@ async function shutAndJournal({ environment, config, log }: Work, username: stri
   const { findLockable } = await import("../../../domain/lifecycle/locks.ts");
   const host = await openHost(config, log, environment.runtime);
   const { readState } = await import("../../../agent/store.ts");
-  const known = isAgent ? (readState(config.dataDir)?.records ?? []) : adoptedAccounts(config);
+  const known = isAgent ? (readState(config.dataDir)?.records ?? []) : await adoptedAccounts(config, log);
   const account = await findLockable(host, policyOf(config), username, known).catch(async (error: unknown) => {
     // Somebody may have taken it out of our group. Then only what is stored tells whose it is.
     const stored = isAgent ? undefined : await findStored(environment, username);
