@@ -20,7 +20,7 @@ import {
   timestamp,
   wholeNumber,
 } from "./fields.ts";
-import { anyoneWithin, COMPANY, EXTENDED, externalUsers, NEW_ACCOUNT, type Routes, reviewers } from "./route.ts";
+import { anyoneWithin, EXTENDED, externalUsers, NEW_ACCOUNT, type Routes, reviewers } from "./route.ts";
 
 export const ApprovalQuery = v.pipe(
   v.object({
@@ -120,7 +120,15 @@ export const approvals = {
     body: ApplicationReview,
     answer: ApplicationRecord,
     refusals: { 404: true, 409: true },
-    reasons: [...NEW_ACCOUNT, ...EXTENDED, ...COMPANY, "application.missing", "application.reviewed", "user.taken"],
+    reasons: [
+      ...NEW_ACCOUNT,
+      ...EXTENDED,
+      "company.missing",
+      "company.full",
+      "application.missing",
+      "application.reviewed",
+      "user.taken",
+    ],
   },
   "POST /me/extension": {
     operationId: "requestExtension",

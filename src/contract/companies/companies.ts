@@ -147,7 +147,6 @@ export const companies = {
     description:
       "Disables each of its users, and refuses to give anybody of it access until the company is resumed. The answer waits a few seconds and says how far it is; the service goes on, also after a crash. Asking again goes on, and says how far it is. Ask for a preview first.",
     who: operators,
-    records: "company.end",
     params: IdParams,
     query: PreviewQuery,
     answer: previewed(CompanyPreview, CompanyEnding),
@@ -159,7 +158,6 @@ export const companies = {
     summary: "Let users of a company be given access again",
     description: "Nobody has access by that: enable its users one by one.",
     who: operators,
-    records: "company.resume",
     params: IdParams,
     answer: CompanyRecord,
     refusals: { 404: true, 409: "A user of it is still to be disabled" },

@@ -102,7 +102,6 @@ export const imports = {
     summary: "Send the mail that tells a user of the account",
     description: "Once: for users who were imported with `mail=false`, and not told since.",
     who: operators,
-    records: "user.welcome",
     params: IdParams,
     answer: statusOf("welcomed"),
     refusals: { 404: true, 409: "The user was told already, or is disabled or expired. Final until that changes" },

@@ -16,7 +16,6 @@ const ELSEWHERE: Readonly<Partial<Record<Reason, string>>> = {
   "route.method": "there is no route of that method",
   "permission.missing": "the command line gives it",
   "resource.missing": "the command line gives it",
-  "user.changed": "the command line gives it, for changes to several users",
   "sso.expired": "single sign-on leads to the login page instead, which says it",
   "sso.refused": "the same",
   "sso.role": "the same",
