@@ -146,5 +146,5 @@ export const WORD_MEANINGS: readonly { readonly form: RegExp; readonly options: 
   { form: /^\d{4}-\d\d-\d\d/, options: ["--since", "--until"] },
   { form: /^[^@\s]+@[^@\s]+$/, options: ["--email"] },
   { form: /^(active|disabled|expired|pending|approved|rejected)$/i, options: ["--status"] },
-  { form: /./, options: ["--search", "--user"] },
+  { form: /./, options: ["--user", "--search"] },
 ];

@@ -50,6 +50,7 @@ function send({ route, kind, caller }: Named, name: string) {
         method,
         `${path}?${encodeURIComponent(name)}=x`,
         method === "PUT" || method === "PATCH" ? {} : undefined,
+        path.endsWith("/import") ? { "content-type": "text/csv" } : {},
       );
 }
 
