@@ -64,6 +64,11 @@ export function readAccounts(only?: AccountRef): AccountTable {
   return accountsIn({ ...texts, shadow: readShadow() }, only);
 }
 
+/** Reads /etc/group alone. */
+export function readGroups(): AccountTable["groups"] {
+  return accountsIn({ passwd: "", group: readFileSync("/etc/group", "utf8"), shadow: undefined }).groups;
+}
+
 /**
  * The table of all accounts; or of what concerns only one: its name, its uid, and groups that have members. Among ten thousand
  * accounts that takes a fraction of the time. Pure.

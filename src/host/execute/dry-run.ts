@@ -2,7 +2,7 @@
 
 import type { AccountRef } from "../../protocol/host.ts";
 import type { Log } from "../../shared/log.ts";
-import { type AccountTable, readAccounts } from "../account.ts";
+import { type AccountTable, readGroups } from "../account.ts";
 import {
   describeChange,
   describeJobsCopy,
@@ -71,7 +71,7 @@ function viewOf(layout: Layout): HostView {
 }
 
 function tableOf(layout: Layout, accounts: readonly AccountRef[]): AccountTable {
-  const { groups } = readAccounts();
+  const groups = readGroups();
   const marker = groups.get(layout.markerGroup);
   const members = new Set(accounts.map(({ name }) => name));
   return {
