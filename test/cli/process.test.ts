@@ -188,7 +188,7 @@ describeSlow("uam as a process", () => {
 
   test("audit export streams to standard output", () => {
     expect(uam("audit", "export").stdout).toMatch(
-      /^\uFEFFid,.*\r\n1,.*user\.create.*\r\n2,.*service\.backup[\s\S]*\r\n$/u,
+      /^\uFEFFid,.*\r\n1,.*user\.create.*\r\n2,.*audit\.export.*\r\n[\s\S]*service\.backup[\s\S]*\r\n$/u,
     );
   });
 
