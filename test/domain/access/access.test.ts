@@ -132,7 +132,7 @@ describe("over histories drawn at random", () => {
       );
       expect({ at, told }).toEqual({ at, told: was as string[] });
     }
-    expect(moments.some(({ was }) => was.length > 3)).toBe(true);
+    expect(moments.filter(({ was }) => was.length > 0).length).toBeGreaterThan(5);
   });
 });
 
