@@ -7,6 +7,7 @@ import { createCompany } from "../../src/domain/companies/companies.ts";
 import { endCompany } from "../../src/domain/companies/ending.ts";
 import { createWebhook } from "../../src/domain/events/webhooks.ts";
 import { createGroup } from "../../src/domain/hosts/groups.ts";
+import { importUsers } from "../../src/domain/users/import/import-users.ts";
 import { disableUser } from "../../src/domain/users/users.ts";
 import { ssoIdentities } from "../../src/store/schema-sso.ts";
 import { ADMIN_PASSWORD, type Client, type TestApp } from "./app.ts";
@@ -18,6 +19,8 @@ import { freshKey } from "./keys.ts";
 export interface Wanted {
   readonly path: string;
   readonly body?: unknown;
+  /** The body's media type, if it is not JSON. */
+  readonly type?: string;
 }
 
 /** Who asks, and a client of theirs for what has to come first. */
@@ -30,6 +33,10 @@ export interface Asking {
 type Make = (by: Asking) => Promise<Wanted>;
 
 const password = ADMIN_PASSWORD;
+
+function csvOf(username: string): string {
+  return `username,email\r\n${username},${username}@example.org\r\n`;
+}
 
 /** `helper` is an owner who makes what the requests are about. */
 export function createChanges(app: TestApp, helper: Client, hookUrl: string) {
@@ -84,6 +91,12 @@ export function createChanges(app: TestApp, helper: Client, hookUrl: string) {
       return { path: "/auth/totp", body: { password } };
     },
     "POST /users": async () => ({ path: "/users", body: { username: fresh("late"), email: "late@example.org" } }),
+    "POST /users/import": async () => ({ path: "/users/import", body: csvOf(fresh("imported")), type: "text/csv" }),
+    "POST /users/{id}/welcome": async () => {
+      const file = new TextEncoder().encode(csvOf(fresh("untold")));
+      const { created } = await importUsers(app.system, file, { mail: false });
+      return { path: `/users/${created[0]?.id}/welcome` };
+    },
     "PATCH /users/{id}": async () => ({ path: `/users/${(await user()).id}`, body: { email: "mine@example.org" } }),
     "DELETE /users/{id}": async () => ({ path: `/users/${(await user()).id}` }),
     "POST /users/{id}/disable": async () => ({ path: `/users/${(await user()).id}/disable` }),

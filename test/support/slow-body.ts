@@ -7,7 +7,9 @@ import { checkAnswer } from "./openapi.ts";
 export interface SlowRequest {
   readonly method: string;
   readonly path: string;
+  /** Sent as JSON; as it is where a type is named. */
   readonly body?: unknown;
+  readonly type?: string | undefined;
   /** The session's cookie, or the header with a token. */
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -18,10 +20,10 @@ export interface SlowRequest {
  */
 export async function sendSlowly(
   { app }: Pick<TestApp, "app">,
-  { method, path, body = {}, headers }: SlowRequest,
+  { method, path, body = {}, type, headers }: SlowRequest,
   meanwhile: () => Promise<unknown>,
 ): Promise<{ readonly status: number; readonly reason: string | null; readonly text: string }> {
-  const bytes = new TextEncoder().encode(JSON.stringify(body));
+  const bytes = new TextEncoder().encode(type === undefined ? JSON.stringify(body) : String(body));
   let pulls = 0;
   const stream = new ReadableStream<Uint8Array>(
     {
@@ -36,7 +38,7 @@ export async function sendSlowly(
   );
   const request = new Request(`http://127.0.0.1:8080${API_ROOT}${path}`, {
     method,
-    headers: { "content-type": "application/json", ...headers },
+    headers: { "content-type": type ?? "application/json", ...headers },
     body: stream,
   });
   const response = await app.fetch(request, "192.0.2.1");
