@@ -87,6 +87,11 @@ export const UserChanges = v.pipe(
 
 export const DeletionQuery = v.object({ ...PreviewQuery.entries, reason: givenReason });
 
+/** In answers to requests that have `unchanged_since`. */
+const undoing = v.optional(
+  v.pipe(timestamp, v.description("After `unchanged_since`: with this as the next one, the change can be undone")),
+);
+
 /** Why a user can be neither disabled nor enabled. */
 const ACCOUNT_CONFLICT =
   "The user is expired (extend them first) or was changed since the moment in `unchanged_since`, the host account is missing or is not one that uam made, or the user's company has ended. Final until that changes";
@@ -187,7 +192,7 @@ export const users = {
     body: Reason,
     bodyAs: "optional",
     records: "user.disable",
-    answer: previewed(UserPreview, v.object({ ...statusOnHosts("disabled").entries, updated_at: timestamp })),
+    answer: previewed(UserPreview, v.object({ ...statusOnHosts("disabled").entries, updated_at: undoing })),
     refusals: {
       404: true,
       409: ACCOUNT_CONFLICT,
@@ -213,7 +218,7 @@ export const users = {
     body: Reason,
     bodyAs: "optional",
     records: "user.enable",
-    answer: previewed(UserPreview, v.object({ status: v.literal("active"), updated_at: timestamp })),
+    answer: previewed(UserPreview, v.object({ status: v.literal("active"), updated_at: undoing })),
     refusals: { 404: true, 409: ACCOUNT_CONFLICT, 500: "The host refused; nothing was changed. Trying again may help" },
     reasons: [
       ...ACCOUNT,
@@ -240,8 +245,13 @@ export const users = {
       UserPreview,
       v.object({
         expire_at: expiry,
-        old_expire_at: v.pipe(timestamp, v.description("As it was before; sent back as `until`, it undoes the change")),
-        updated_at: timestamp,
+        old_expire_at: v.optional(
+          v.pipe(
+            timestamp,
+            v.description("As it was before, after `unchanged_since`; sent back as `until`, it undoes the change"),
+          ),
+        ),
+        updated_at: undoing,
         hosts,
       }),
     ),

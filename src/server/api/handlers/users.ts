@@ -67,7 +67,7 @@ export const userHandlers: Handlers<typeof users> = {
     }
     const { updatedAt } = await disableUser(context, params.id, options);
     const known = hostsRecord(await awaitHosts(context, params.id));
-    return { status: "disabled", updated_at: formatTimestamp(updatedAt), ...known };
+    return { status: "disabled", ...forUndoing(body, { updated_at: formatTimestamp(updatedAt) }), ...known };
   },
 
   "POST /users/:id/enable": async ({ context, params, query, body }) => {
@@ -76,7 +76,8 @@ export const userHandlers: Handlers<typeof users> = {
       await requireStill(context, params.id, options);
       return userPreviewRecord(await previewEnable(context, params.id, body.reason));
     }
-    return { status: "active", updated_at: formatTimestamp((await enableUser(context, params.id, options)).updatedAt) };
+    const { updatedAt } = await enableUser(context, params.id, options);
+    return { status: "active", ...forUndoing(body, { updated_at: formatTimestamp(updatedAt) }) };
   },
 
   "POST /users/:id/extend": async ({ context, params, query, body }) => {
@@ -88,8 +89,8 @@ export const userHandlers: Handlers<typeof users> = {
     const { user, before, isShorter } = await moveEnd(context, params.id, wanted, options);
     const known = isShorter ? hostsRecord(await awaitHosts(context, params.id)) : {};
     const { expireAt, updatedAt } = user;
-    const ends = { expire_at: formatTimestamp(expireAt), old_expire_at: formatTimestamp(before) };
-    return { ...ends, updated_at: formatTimestamp(updatedAt), ...known };
+    const then = { old_expire_at: formatTimestamp(before), updated_at: formatTimestamp(updatedAt) };
+    return { expire_at: formatTimestamp(expireAt), ...forUndoing(body, then), ...known };
   },
 
   "DELETE /users/:id": async ({ context, params, query }) => {
@@ -133,6 +134,11 @@ interface Change {
 
 function optionsOf({ reason, unchanged_since: since }: Change): ChangeOptions {
   return { reason, ...(since === undefined ? {} : { unchangedSince: parseTimestamp(since, "unchanged_since") }) };
+}
+
+/** What the change can be undone with; only for clients that speak of it, others get no more than they know. */
+function forUndoing<T extends object>({ unchanged_since }: Change, then: T): Partial<T> {
+  return unchanged_since === undefined ? {} : then;
 }
 
 /** A preview is refused as the change itself would be. */
