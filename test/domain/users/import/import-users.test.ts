@@ -121,7 +121,8 @@ describe("importUsers", () => {
       doImport(fileOf(...names.toReversed()), { onlyGood: true }, context),
     ]);
     expect(both.flatMap(({ created }) => created.map(({ username }) => username)).toSorted()).toEqual(names.toSorted());
-    for (const { created, faults } of both) expect(created.length + faults.existing).toBe(many);
+    // Whoever comes second may find the account on the host before its user is stored: then that is what the line's fault says.
+    for (const { created, faults } of both) expect(created.length + faults.existing + faults.faulty).toBe(many);
     const made = (await records()).filter(({ result }) => result === "success");
     expect(made.map(({ username }) => username).toSorted()).toEqual(names.toSorted());
   });
