@@ -38,8 +38,7 @@ export async function accessAt(context: Context, { at, host }: Asked, places: Ex
   if (at > clock.now()) throw new UamError("invalid", "at lies in the future");
   const place = places.take(`${actor.type} ${actor.owner ?? actor.name}`);
   try {
-    const { first } = await auditRange(db);
-    const { last } = await auditRange(db, undefined, at);
+    const { first, last } = await auditRange(db, undefined, at);
     const history = new History();
     for (let after = first - 1; after < last; after += BLOCK) {
       for (const record of await readBlock(db, after, Math.min(after + BLOCK, last))) history.apply(record);

@@ -3,19 +3,13 @@
  * the host had not finished, it counts as gone: its accounts are shut first, and finished later.
  */
 
+import type { AuditAction } from "../../shared/product/audit-actions.ts";
 import { LOCAL_NAME } from "../../shared/text/host-name.ts";
+import { LOCAL_HOST } from "../../store/schema.ts";
+import type { AuditRow } from "../../store/schema-audit.ts";
 
 /** The columns of a record that a history is made of. */
-export interface HistoryRecord {
-  readonly actor: string;
-  readonly action: string;
-  readonly resourceId: string;
-  /** The user that it is about; null if there is none. */
-  readonly subjectId: number | null;
-  readonly result: string;
-  /** A JSON object as text. */
-  readonly detail: string;
-}
+export type HistoryRecord = Pick<AuditRow, "actor" | "action" | "resourceId" | "subjectId" | "result" | "detail">;
 
 /** One account that could be logged in to. */
 export interface Access {
@@ -52,36 +46,28 @@ interface PastGroup {
 }
 
 /** The actions after which the user is gone. */
-const REMOVALS: readonly string[] = ["user.delete", "user.give_back", "lifecycle.recycle"];
+const REMOVALS: readonly string[] = ["user.delete", "user.give_back", "lifecycle.recycle"] satisfies AuditAction[];
 
-/** The service's own host, and the group that the first migration made; no record tells of either. */
-const LOCAL = 1;
+/** The group that the first migration made; no record tells of it, nor of the service's own host. */
 const FIRST_GROUP = 1;
 const FIRST_GROUP_NAME = "default";
 
 /** Follows the log record by record, the oldest first. */
 export class History {
   readonly #users = new Map<number, PastUser>();
-  readonly #hosts = new Map<number, PastHost>([[LOCAL, { name: LOCAL_NAME, isShut: false }]]);
-  readonly #groups = new Map<number, PastGroup>([[FIRST_GROUP, { name: FIRST_GROUP_NAME, members: new Set([LOCAL]) }]]);
+  readonly #hosts = new Map<number, PastHost>([[LOCAL_HOST, { name: LOCAL_NAME, isShut: false }]]);
+  readonly #groups = new Map<number, PastGroup>([
+    [FIRST_GROUP, { name: FIRST_GROUP_NAME, members: new Set([LOCAL_HOST]) }],
+  ]);
   #defaultGroup = FIRST_GROUP;
 
   /** The actions that it learns from; other records change nothing. */
-  static readonly ACTIONS: readonly string[] = [
-    ...[
-      "user.create",
-      "user.adopt",
-      "user.give_back",
-      "user.enable",
-      "user.extend",
-      "user.disable",
-      "user.lock",
-      "user.delete",
-      "user.grant",
-    ],
-    ...["user.shorten", "lifecycle.recycle", "reconcile.repair", "key.create", "key.confirm", "key.revoke"],
-    ...["host.enrol", "host.update", "host.lock", "host.unlock", "host.retire", "host.forget"],
-    ...["host_group.create", "host_group.update", "host_group.delete"],
+  static readonly ACTIONS: readonly AuditAction[] = [
+    ...(["user.create", "user.adopt", "user.give_back", "user.enable", "user.extend", "user.shorten"] as const),
+    ...(["user.disable", "user.lock", "user.delete", "user.grant"] as const),
+    ...(["lifecycle.recycle", "reconcile.repair", "key.create", "key.confirm", "key.revoke"] as const),
+    ...(["host.enrol", "host.update", "host.lock", "host.unlock", "host.retire", "host.forget"] as const),
+    ...(["host_group.create", "host_group.update", "host_group.delete"] as const),
   ];
 
   apply(record: HistoryRecord): void {
@@ -149,7 +135,7 @@ export class History {
       isDisabled: false,
       decidedBy: actor,
       keys: new Map(),
-      hosts: new Set(action === "user.adopt" ? [LOCAL] : []),
+      hosts: new Set(action === "user.adopt" ? [LOCAL_HOST] : []),
       groups:
         action === "user.adopt" || detail.groups !== undefined
           ? idsOf(this.#groups, namesIn(detail, "groups"))
