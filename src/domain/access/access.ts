@@ -6,6 +6,7 @@ import type { Database } from "../../store/client.ts";
 import { audit } from "../../store/schema-audit.ts";
 import { auditRange } from "../audit/audit.ts";
 import type { ExportPlaces } from "../exports/places.ts";
+import { takePlace } from "../exports/stream.ts";
 import type { Context } from "../operation/context.ts";
 import { type Access, History, type HistoryRecord } from "./history.ts";
 
@@ -34,9 +35,9 @@ const BLOCK = 10_000;
  * Throws `invalid` for a moment in the future.
  */
 export async function accessAt(context: Context, { at, host }: Asked, places: ExportPlaces): Promise<PastAccess> {
-  const { actor, clock, db } = context;
+  const { clock, db } = context;
   if (at > clock.now()) throw new UamError("invalid", "at lies in the future");
-  const place = places.take(`${actor.type} ${actor.owner ?? actor.name}`);
+  const place = takePlace(context, places);
   try {
     const { first, last } = await auditRange(db, undefined, at);
     const history = new History();

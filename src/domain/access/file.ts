@@ -1,6 +1,6 @@
 /** Who could log in, as a file. */
 
-import { csvCell } from "../../shared/text/csv-cell.ts";
+import { csvBeginning, csvLine } from "../../shared/text/csv-cell.ts";
 import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import type { Access } from "./history.ts";
 
@@ -9,7 +9,7 @@ const COLUMNS = ["username", "host", "until", "fingerprints", "decided_by"];
 /** CSV with a byte order mark and a header row; the fingerprints have a space between them. */
 export function accessCsv(items: readonly Access[]): string {
   const lines = items.map(({ username, host, until, fingerprints, decidedBy }) =>
-    [username, host, formatTimestamp(until), fingerprints.join(" "), decidedBy].map(csvCell).join(),
+    csvLine([username, host, formatTimestamp(until), fingerprints.join(" "), decidedBy]),
   );
-  return `\uFEFF${[COLUMNS.join(), ...lines].join("\r\n")}\r\n`;
+  return [csvBeginning(COLUMNS), ...lines].join("");
 }

@@ -1,13 +1,14 @@
 /** The audit log as CSV (RFC 4180) or lines of JSON, in blocks that the database writes: no connection is held while a client is slow. */
 
 import type { ExportFormat } from "../../shared/product/export-formats.ts";
+import { csvBeginning } from "../../shared/text/csv-cell.ts";
 import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import { type AuditFilter, type AuditRange, auditRange } from "../audit/audit.ts";
 import { holdsText, matchingPage, type Parameter, parseSearch } from "../audit/matching.ts";
 import type { Context } from "../operation/context.ts";
 import type { AuditDetail } from "../operation/entry.ts";
 import type { ExportPlaces } from "./places.ts";
-import { exportFile } from "./stream.ts";
+import { exportFile, given } from "./stream.ts";
 
 /** A file of audit records. */
 export interface AuditFile {
@@ -35,9 +36,8 @@ const HEADER = [
   "ip",
 ] as const;
 
-/** Of CSV a byte order mark, so that spreadsheets recognise UTF-8, and the names of the columns. */
 const BEGINNINGS: Readonly<Record<ExportFormat, Uint8Array>> = {
-  csv: new TextEncoder().encode(`\uFEFF${HEADER.join(",")}\r\n`),
+  csv: new TextEncoder().encode(csvBeginning(HEADER)),
   jsonl: new Uint8Array(),
 };
 
@@ -65,12 +65,10 @@ export async function exportAudit(
 
 /** The filter under the names of the API. */
 function wordsOf({ userId, actor, action, resourceType, resourceId, since, until, search }: AuditFilter): AuditDetail {
-  const words = {
+  return given({
     ...{ user_id: userId, actor, action, resource_type: resourceType, resource_id: resourceId, q: search },
     ...{ since: since && formatTimestamp(since), until: until && formatTimestamp(until) },
-  };
-  const given = Object.entries(words).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));
-  return Object.fromEntries(given);
+  });
 }
 
 interface Wanted {

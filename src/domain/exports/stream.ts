@@ -5,7 +5,7 @@ import { UamError } from "../../shared/errors.ts";
 import { MINUTE } from "../../shared/time/clock.ts";
 import { audited } from "../operation/audited.ts";
 import type { Context } from "../operation/context.ts";
-import type { AuditEntry } from "../operation/entry.ts";
+import type { AuditDetail, AuditEntry } from "../operation/entry.ts";
 import type { ExportPlace, ExportPlaces } from "./places.ts";
 
 /** A reader that takes nothing for this long counts as gone, and its place is freed. */
@@ -38,8 +38,7 @@ export async function exportFile(
   context: Context,
   { entry, places, patience = STALLED, open }: Export,
 ): Promise<ReadableStream<Uint8Array>> {
-  const { actor } = context;
-  const place = places.take(`${actor.type} ${actor.owner ?? actor.name}`);
+  const place = takePlace(context, places);
   try {
     const prepare = async () => {
       const { beginning, read } = await open();
@@ -51,6 +50,18 @@ export async function exportFile(
     place.release();
     throw error;
   }
+}
+
+/** A place of the caller's, whatever token they ask by; throws `limited` when none is free. */
+export function takePlace({ actor }: Pick<Context, "actor">, places: ExportPlaces): ExportPlace {
+  return places.take(`${actor.type} ${actor.owner ?? actor.name}`);
+}
+
+/** The words of a filter that are given, for the record. */
+export function given(words: Readonly<Record<string, AuditDetail[string] | undefined>>): AuditDetail {
+  return Object.fromEntries(
+    Object.entries(words).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const])),
+  );
 }
 
 /** The parts of a stream. */

@@ -1,11 +1,11 @@
 /** External users as a file: whoever matches a filter at the call, each as stored when their line is written. */
 
 import type { ExportFormat } from "../../shared/product/export-formats.ts";
-import { csvCell } from "../../shared/text/csv-cell.ts";
+import { csvBeginning, csvLine } from "../../shared/text/csv-cell.ts";
 import type { Context } from "../operation/context.ts";
 import { type ListedUser, matchingIds, readListed, type UserFilter } from "../users/list.ts";
 import type { ExportPlaces } from "./places.ts";
-import { exportFile } from "./stream.ts";
+import { exportFile, given } from "./stream.ts";
 
 /** Users who are read at once: a block of the longest possible ones takes about 5 MB. */
 const BLOCK = 500;
@@ -36,7 +36,7 @@ export async function exportUsers(
     open: async () => {
       // The ids are all that is kept of a long list.
       const ids = await matchingIds(context, filter);
-      const beginning = format === "csv" ? `\uFEFF${columns.join()}\r\n` : "";
+      const beginning = format === "csv" ? csvBeginning(columns) : "";
       return { beginning: new TextEncoder().encode(beginning), read: readBlocks(context, ids, file) };
     },
   });
@@ -44,14 +44,12 @@ export async function exportUsers(
 
 /** The filter under the names of the API. */
 function wordsOf({ status, supervisor, welcome, companyId, search, lastUsed, silentFor, sort }: UserFilter) {
-  const company = companyId;
-  const words = { status, supervisor, welcome, company, q: search, last_used: lastUsed, silent_for: silentFor, sort };
-  const given = Object.entries(words).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));
-  return Object.fromEntries(given);
+  const others = { company: companyId, q: search, last_used: lastUsed, silent_for: silentFor };
+  return given({ status, supervisor, welcome, ...others, sort });
 }
 
 function readBlocks(context: Context, ids: readonly number[], { format, columns, record }: UserFile) {
-  const line = format === "csv" ? (values: Values) => csvLine(columns, values) : jsonLine;
+  const line = format === "csv" ? (values: Values) => userLine(columns, values) : jsonLine;
   let next = 0;
   return async () => {
     while (next < ids.length) {
@@ -70,12 +68,13 @@ function readBlocks(context: Context, ids: readonly number[], { format, columns,
 type Values = Readonly<Record<string, Value>>;
 
 /** A list is its entries with a space between them; what is missing is empty. */
-function csvLine(columns: readonly string[], values: Values): string {
-  const cells = columns.map((name) => {
-    const value = values[name] ?? "";
-    return csvCell(typeof value === "object" ? value.join(" ") : String(value));
-  });
-  return `${cells.join()}\r\n`;
+function userLine(columns: readonly string[], values: Values): string {
+  return csvLine(
+    columns.map((name) => {
+      const value = values[name] ?? "";
+      return typeof value === "object" ? value.join(" ") : String(value);
+    }),
+  );
 }
 
 function jsonLine(values: Values): string {

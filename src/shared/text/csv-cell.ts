@@ -21,3 +21,13 @@ export function csvCell(value: string): string {
 export function unguarded(text: string): string {
   return text.includes("'") ? text.replace(GUARD, "") : text;
 }
+
+/** A line of these cells. */
+export function csvLine(values: readonly string[]): string {
+  return `${values.map(csvCell).join()}\r\n`;
+}
+
+/** How a file with these columns begins: with a byte order mark, so that spreadsheets recognise UTF-8. */
+export function csvBeginning(columns: readonly string[]): string {
+  return `\uFEFF${columns.join()}\r\n`;
+}

@@ -21,10 +21,7 @@ export async function answerFile(
   make: (format: ExportFormat) => Promise<ReadableStream<Uint8Array>>,
 ): Promise<Response> {
   const format = formatOf(query.format, request.headers.get("accept") ?? "");
-  const headers = {
-    "content-type": `${MEDIA_TYPES[format]}; charset=utf-8`,
-    "content-disposition": `attachment; filename="${name}-${context.clock.now().toISOString().slice(0, 10)}.${format}"`,
-  };
+  const headers = headersOf(format, `${name}-${context.clock.now().toISOString().slice(0, 10)}`);
   if (request.method === "HEAD") return new Response(null, { headers });
   const file = await make(format);
   // It waits for the database and for its reader while it is written.
@@ -39,11 +36,14 @@ export function wantsCsv(request: Request): boolean {
 
 /** A file that is short enough to be made at once. */
 export function csvFile(request: Request, name: string, content: string): Response {
-  const headers = {
-    "content-type": `${MEDIA_TYPES.csv}; charset=utf-8`,
-    "content-disposition": `attachment; filename="${name}.csv"`,
+  return new Response(request.method === "HEAD" ? null : content, { headers: headersOf("csv", name) });
+}
+
+function headersOf(format: ExportFormat, name: string) {
+  return {
+    "content-type": `${MEDIA_TYPES[format]}; charset=utf-8`,
+    "content-disposition": `attachment; filename="${name}.${format}"`,
   };
-  return new Response(request.method === "HEAD" ? null : content, { headers });
 }
 
 /** The media types that clients ask for a format by; JSON lines have more than one name. */
