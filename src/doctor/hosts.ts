@@ -3,7 +3,7 @@
 import { asc, eq } from "drizzle-orm";
 import { type HostProblem, problemsOf } from "../domain/hosts/problems.ts";
 import type { Services } from "../domain/operation/context.ts";
-import { counted } from "../shared/text/counted.ts";
+import { counted, namedUpTo } from "../shared/text/counted.ts";
 import { VERSION } from "../shared/version.ts";
 import { type HostRow, hosts } from "../store/schema-fleet.ts";
 import { areaOf, type Finding } from "./finding.ts";
@@ -71,6 +71,8 @@ function isOlder({ version }: HostRow): boolean {
 }
 
 function someOf(rows: readonly HostRow[]): string {
-  const names = rows.slice(0, LISTED).map(({ name }) => name);
-  return rows.length > LISTED ? `${names.join(", ")} and ${rows.length - LISTED} more` : names.join(", ");
+  return namedUpTo(
+    LISTED,
+    rows.map(({ name }) => name),
+  );
 }

@@ -3,7 +3,7 @@
 import { asc, eq, sql } from "drizzle-orm";
 import { UamError } from "../../shared/errors.ts";
 import { allowedBy, isWithin } from "../../shared/net/networks.ts";
-import { counted } from "../../shared/text/counted.ts";
+import { counted, namedUpTo } from "../../shared/text/counted.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { users } from "../../store/schema.ts";
 import type { CompanyRow } from "../../store/schema-companies.ts";
@@ -24,8 +24,7 @@ const MOST_NAMED = 10;
 export async function requireNobodyOutside(tx: Transaction, narrowing: Narrowing): Promise<void> {
   const names = await findOutside(tx, narrowing);
   if (names.length === 0) return;
-  const rest = names.length - MOST_NAMED;
-  const some = `${names.slice(0, MOST_NAMED).join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
+  const some = namedUpTo(MOST_NAMED, names);
   const sentence = `${counted(names.length, "user")} of ${narrowing.company.name} would lie outside: ${some}; change them first`;
   throw new UamError("conflict", sentence, { reason: "company.limit" });
 }

@@ -6,7 +6,7 @@
 import { inArray, sql } from "drizzle-orm";
 import type { Preview } from "../../shared/product/preview.ts";
 import { hostAccountOf } from "../../shared/text/account-name.ts";
-import { counted } from "../../shared/text/counted.ts";
+import { counted, namedUpTo } from "../../shared/text/counted.ts";
 import { formatLease, leaseInForce } from "../../shared/time/lease.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { LOCAL_HOST } from "../../store/schema.ts";
@@ -62,12 +62,12 @@ export async function previewUserHosts(context: Context, userId: number, wanted:
       ? []
       : [
           isOpen
-            ? `${user.username} can log in on ${someOf(gained)}, as ${account}.`
-            : `${account} is made on ${someOf(gained)}, and stays shut: ${user.username} is ${statusAt(user, clock.now())}.`,
+            ? `${user.username} can log in on ${namedUpTo(MOST, gained)}, as ${account}.`
+            : `${account} is made on ${namedUpTo(MOST, gained)}, and stays shut: ${user.username} is ${statusAt(user, clock.now())}.`,
         ]),
     ...(lost.length === 0
       ? []
-      : [`${account} is removed from ${someOf(lost)}, with everything in its home directory.`]),
+      : [`${account} is removed from ${namedUpTo(MOST, lost)}, with everything in its home directory.`]),
   ];
   const made = { [isOpen ? "opened" : "shut"]: gained.length, removed: lost.length };
   return {
@@ -121,7 +121,7 @@ export async function previewGroupDelete(context: Context, ref: Ref): Promise<Fl
   await requireNoCompany(context.db, group.row);
   const effects = [`The group ${group.row.name} is deleted. No user has it, so no account changes.`];
   if (group.row.leaseMs !== null && group.hosts.length > 0) {
-    effects.push(`The lease of ${someOf(group.hosts)} is no longer that of the group.`);
+    effects.push(`The lease of ${namedUpTo(MOST, group.hosts)} is no longer that of the group.`);
   }
   return { effects, host: [], accounts: NO_ACCOUNTS };
 }
@@ -243,11 +243,6 @@ async function namesOf(db: Database, ids: readonly number[]): Promise<readonly s
     .where(inArray(hosts.id, [...ids]))
     .orderBy(hosts.id);
   return rows.map(({ name }) => name);
-}
-
-function someOf(names: readonly string[]): string {
-  if (names.length <= MOST) return names.join(", ");
-  return `${names.slice(0, MOST).join(", ")} and ${names.length - MOST} more`;
 }
 
 function sum(opening: ReadonlyMap<number, Opening>): Accounts {

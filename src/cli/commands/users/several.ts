@@ -5,7 +5,7 @@ import type { Context } from "../../../domain/operation/context.ts";
 import type { ChangeOptions } from "../../../domain/users/locked.ts";
 import type { UserPreview } from "../../../domain/users/preview.ts";
 import { publicMessage, UamError } from "../../../shared/errors.ts";
-import { counted } from "../../../shared/text/counted.ts";
+import { counted, namedUpTo } from "../../../shared/text/counted.ts";
 import { printableJson } from "../../../shared/text/text.ts";
 import type { UserRow } from "../../../store/schema.ts";
 import { type CliEnvironment, type Command, EXIT, stopSignal, withServices } from "../../terminal/environment.ts";
@@ -143,8 +143,7 @@ async function isConfirmed(
 
 /** The first names, in lines of words, and how many more there are. */
 function listed(names: readonly string[]): string {
-  const more = names.length - NAMED;
-  return inLines(names.slice(0, NAMED).join(", ") + (more > 0 ? ` and ${more} more` : ""));
+  return inLines(namedUpTo(NAMED, names));
 }
 
 /** The words in indented lines. */
