@@ -5,7 +5,7 @@
 
 import { eq } from "drizzle-orm";
 import type { Account } from "../../protocol/host.ts";
-import { publicMessage, UamError } from "../../shared/errors.ts";
+import { UamError } from "../../shared/errors.ts";
 import {
   allowedBy,
   commonNetworks,
@@ -20,10 +20,11 @@ import { type KeyRow, sshKeys } from "../../store/schema.ts";
 import type { ClosingOperation, Context, Grant, Operation } from "../operation/context.ts";
 import type { AuditDetail } from "../operation/entry.ts";
 import { restoreAccess, storeUser } from "./access.ts";
-import { accountOf, activeKeys, refOf } from "./account.ts";
+import { accountOf, activeKeys } from "./account.ts";
 import { type Closing, noteClosing, oweClosing, settleClosing, widenNarrowing } from "./closings.ts";
 import type { User } from "./find-user.ts";
-import { closingHostOf, hostOf } from "./own-host.ts";
+import { hostOf } from "./own-host.ts";
+import { takePartOnHost } from "./part-on-host.ts";
 import { noteFleetChange } from "./remote-changes.ts";
 
 /** How often the stored networks may change in between before this gives up. */
@@ -183,18 +184,11 @@ export async function finishNarrowing(op: ClosingOperation, user: User, noted: C
   return [];
 }
 
-/** An account that is shut or missing lets nobody in, and one that is not ours is not touched. */
+/** Without keys there is nothing to narrow. */
 async function narrowOnHost(op: ClosingOperation, user: User, account: Account): Promise<readonly string[]> {
-  const { log, requestId } = op.context;
-  try {
-    if (!account.open || account.keys.length === 0) return [];
-    const host = await closingHostOf(op.context, user);
-    const presence = await host.presence(refOf(user));
-    if (presence === "present") return await host.narrowKeys(account);
-    op.record({ detail: { host: presence } });
-    return [];
-  } catch (error) {
-    log.error("networks could not be narrowed on the host; this will be retried", { error, requestId });
-    return [publicMessage(error)];
-  }
+  if (account.keys.length === 0) return [];
+  return await takePartOnHost(op, user, account, {
+    take: (host, narrowed) => host.narrowKeys(narrowed),
+    failure: "networks could not be narrowed on the host; this will be retried",
+  });
 }

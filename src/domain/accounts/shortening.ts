@@ -3,18 +3,16 @@
  * host are owed.
  */
 
-import type { Account } from "../../protocol/host.ts";
-import { publicMessage } from "../../shared/errors.ts";
 import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import { faultPoint } from "../../shared/work/fault-point.ts";
 import { tellShortened } from "../mail/notices.ts";
 import type { ClosingOperation } from "../operation/context.ts";
 import type { AuditDetail } from "../operation/entry.ts";
 import { storeUser } from "./access.ts";
-import { accountOf, refOf } from "./account.ts";
+import { accountOf } from "./account.ts";
 import { type Closing, noteClosing, oweClosing, settleClosing } from "./closings.ts";
 import { isExpired, type User } from "./find-user.ts";
-import { closingHostOf } from "./own-host.ts";
+import { takePartOnHost } from "./part-on-host.ts";
 import { noteFleetChange } from "./remote-changes.ts";
 
 /** How bringing forward an end went. */
@@ -40,7 +38,10 @@ export async function shortenAccess(
   const isNew = typeof by === "string";
   const note = isNew ? await noteClosing(op.context, { ...about, action: "user.shorten", reason: by }) : by.id;
   op.begun(unfinished(user, []));
-  const owed = await shortenOnHost(op, user, account);
+  const owed = await takePartOnHost(op, user, account, {
+    take: (host, shortened) => host.shortenAccount(shortened),
+    failure: "the end of access could not be brought forward on the host; this will be retried",
+  });
   op.begun(unfinished(user, owed));
   faultPoint("closing: host done, not stored");
   const shortened = await storeUser(op, user, { expireAt });
@@ -81,20 +82,4 @@ export function shorteningOwed({ username }: User, owed: readonly string[]): str
 function unfinished({ username }: User, owed: readonly string[]): string {
   const now = owed.length > 0 ? " The host alone may still let them in after it until this is done." : "";
   return `The end of ${username} is being brought forward, but the database failed before this could be recorded.${now} It will not be put back: the change is finished and recorded once the database is available.`;
-}
-
-/** An account that is shut or missing lets nobody in, and one that is not ours is not touched. */
-async function shortenOnHost(op: ClosingOperation, user: User, account: Account): Promise<readonly string[]> {
-  const { log, requestId } = op.context;
-  try {
-    if (!account.open) return [];
-    const host = await closingHostOf(op.context, user);
-    const presence = await host.presence(refOf(user));
-    if (presence === "present") return await host.shortenAccount(account);
-    op.record({ detail: { host: presence } });
-    return [];
-  } catch (error) {
-    log.error("the end of access could not be brought forward on the host; this will be retried", { error, requestId });
-    return [publicMessage(error)];
-  }
 }
