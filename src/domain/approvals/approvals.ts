@@ -10,14 +10,7 @@ import { offsetOf, type Page, type Paged } from "../../shared/product/page.ts";
 import type { Database } from "../../store/client.ts";
 import { type ApprovalRow, approvals, type UserRow } from "../../store/schema.ts";
 import { lockUserIfStored } from "../accounts/find-user.ts";
-import {
-  MAX_FULL_NAME,
-  MAX_PURPOSE,
-  MAX_SUPERVISOR,
-  parseEmail,
-  parseText,
-  parseUsername,
-} from "../accounts/username.ts";
+import { parseText } from "../accounts/username.ts";
 import {
   applicationApproved,
   applicationApprovedLater,
@@ -27,6 +20,7 @@ import {
 import { queueMail } from "../mail/outbox.ts";
 import { audited } from "../operation/audited.ts";
 import type { Context, Operation } from "../operation/context.ts";
+import { FIELDS } from "../users/new-user.ts";
 import { createUser } from "../users/users.ts";
 import { settleRequest } from "./extensions.ts";
 import { hasRoom, mailApplicant } from "./flooding.ts";
@@ -71,11 +65,11 @@ export function submitApplication(context: Context, input: NewApplication): Prom
   const entry = { action: "approval.submit", detail: { username: input.username } } as const;
   return audited(context, entry, async (op) => {
     const values = {
-      username: parseUsername(input.username),
-      email: parseEmail(input.email),
-      fullName: parseText("full name", input.fullName ?? "", MAX_FULL_NAME),
-      supervisor: parseText("supervisor", input.supervisor ?? "", MAX_SUPERVISOR),
-      purpose: parseText("purpose", input.purpose ?? "", MAX_PURPOSE),
+      username: FIELDS.username(input),
+      email: FIELDS.email(input),
+      fullName: FIELDS.fullName(input),
+      supervisor: FIELDS.supervisor(input),
+      purpose: FIELDS.purpose(input),
       createdAt: context.clock.now(),
     };
     const notice = await lockNotice(op.tx);

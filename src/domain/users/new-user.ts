@@ -47,15 +47,15 @@ export type ParsedUser = Pick<
   "username" | "email" | "fullName" | "supervisor" | "purpose" | "note" | "sourceNetworks" | "expireAt"
 >;
 
-/** The rules for each field; each throws `invalid`. */
+/** The rules for each field, of new users, of changes and of applications; each throws `invalid`. */
 export const FIELDS = {
-  username: (input: NewUser) => parseUsername(input.username),
-  email: (input: NewUser) => parseEmail(input.email),
-  fullName: (input: NewUser) => parseText("full name", input.fullName ?? "", MAX_FULL_NAME),
-  supervisor: (input: NewUser) => parseText("supervisor", input.supervisor ?? "", MAX_SUPERVISOR),
-  purpose: (input: NewUser) => parseText("purpose", input.purpose ?? "", MAX_PURPOSE),
-  note: (input: NewUser) => parseText("note", input.note ?? "", MAX_NOTE),
-  sourceNetworks: (input: NewUser) => [...parseNetworks(input.sourceNetworks ?? [])],
+  username: ({ username }: Pick<NewUser, "username">) => parseUsername(username),
+  email: ({ email }: Pick<NewUser, "email">) => parseEmail(email),
+  fullName: ({ fullName = "" }: Pick<NewUser, "fullName">) => parseText("full name", fullName, MAX_FULL_NAME),
+  supervisor: ({ supervisor = "" }: Pick<NewUser, "supervisor">) => parseText("supervisor", supervisor, MAX_SUPERVISOR),
+  purpose: ({ purpose = "" }: Pick<NewUser, "purpose">) => parseText("purpose", purpose, MAX_PURPOSE),
+  note: ({ note = "" }: Pick<NewUser, "note">) => parseText("note", note, MAX_NOTE),
+  sourceNetworks: ({ sourceNetworks = [] }: Pick<NewUser, "sourceNetworks">) => [...parseNetworks(sourceNetworks)],
 } as const;
 
 /** The row of a new user; `defaultTtl` is in milliseconds. Throws `invalid` for the first field that breaks a rule. */

@@ -1,6 +1,6 @@
 /** Changing what is stored of an external user: e-mail, full name, supervisor, purpose, note, company, and from where they may log in. */
 
-import { allowedBy, isWithin, parseNetworks } from "../../shared/net/networks.ts";
+import { allowedBy, isWithin } from "../../shared/net/networks.ts";
 import type { UserRow } from "../../store/schema.ts";
 import { storeUser } from "../accounts/access.ts";
 import {
@@ -20,10 +20,10 @@ import {
   takesAway,
   widenAccess,
 } from "../accounts/narrowing.ts";
-import { MAX_FULL_NAME, MAX_NOTE, MAX_PURPOSE, MAX_SUPERVISOR, parseEmail, parseText } from "../accounts/username.ts";
 import { tellAddressChanged } from "../mail/notices.ts";
 import { audited, auditedClosing, auditedGrant } from "../operation/audited.ts";
 import type { Context, Operation } from "../operation/context.ts";
+import { FIELDS } from "./new-user.ts";
 import { endLoginsOf } from "./web-sessions.ts";
 
 export interface UserChanges {
@@ -134,12 +134,12 @@ async function fit({ tx, context, record }: Operation, user: User, changes: User
 
 function parse({ email, fullName, supervisor, purpose, note, sourceNetworks }: UserChanges): Supplied {
   return {
-    ...(email === undefined ? {} : { email: parseEmail(email) }),
-    ...(fullName === undefined ? {} : { fullName: parseText("full name", fullName, MAX_FULL_NAME) }),
-    ...(supervisor === undefined ? {} : { supervisor: parseText("supervisor", supervisor, MAX_SUPERVISOR) }),
-    ...(purpose === undefined ? {} : { purpose: parseText("purpose", purpose, MAX_PURPOSE) }),
-    ...(note === undefined ? {} : { note: parseText("note", note, MAX_NOTE) }),
-    ...(sourceNetworks === undefined ? {} : { sourceNetworks: [...parseNetworks(sourceNetworks)] }),
+    ...(email === undefined ? {} : { email: FIELDS.email({ email }) }),
+    ...(fullName === undefined ? {} : { fullName: FIELDS.fullName({ fullName }) }),
+    ...(supervisor === undefined ? {} : { supervisor: FIELDS.supervisor({ supervisor }) }),
+    ...(purpose === undefined ? {} : { purpose: FIELDS.purpose({ purpose }) }),
+    ...(note === undefined ? {} : { note: FIELDS.note({ note }) }),
+    ...(sourceNetworks === undefined ? {} : { sourceNetworks: FIELDS.sourceNetworks({ sourceNetworks }) }),
   };
 }
 
