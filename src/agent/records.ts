@@ -165,7 +165,7 @@ function narrower(one: HostKey, other: HostKey): HostKey {
   return networks === undefined ? one : { ...one, networks };
 }
 
-/** What is not in canonical form allows nothing: no such network gets into a key file. */
+/** A network that is not in canonical form allows nothing: none gets into a key file. */
 function readable({ networks }: HostKey): Networks {
   return networks?.filter(isCanonicalNetwork);
 }

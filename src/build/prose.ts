@@ -49,7 +49,7 @@ function filled(block: readonly string[]): readonly string[] {
 /** At the beginning of a line, Markdown takes these for a list, a heading, a quotation, a table or HTML. */
 const BEGINS_BLOCK = /^(?:[-+*]|\d+[.)]|#{1,6}|[-=]+|[>|<].*)$/;
 
-/** What no line may end within, and none may begin with. */
+/** Text within which no line may end, and with which none may begin. */
 function wordsOf(text: string): readonly string[] {
   const words: string[] = [];
   for (const word of text.match(/(?:`[^`]*`|[^\s`])+/g) ?? []) {

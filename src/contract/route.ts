@@ -106,7 +106,7 @@ export const FILE_SENT = {
   content: Object.fromEntries(EXPORT_FORMATS.map((format) => [MEDIA_TYPES[format], { schema: { type: "string" } }])),
 } as const satisfies Success;
 
-/** What is true of every export. */
+/** The description that all exports share. */
 export const EXPORTED =
   "UTF-8; CSV has a byte order mark. In CSV an apostrophe goes before text that a spreadsheet would take for a formula. It is on record before it begins.";
 

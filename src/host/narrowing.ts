@@ -65,7 +65,7 @@ export async function endFromOutside(context: HostContext, account: Account): Pr
   return isDone ? [] : (await endEverything(context, account)).failures;
 }
 
-/** What is taken away: access from outside networks, or after an end. */
+/** The part of the access that is taken away: from outside networks, or after an end. */
 type Part = "networks" | "end";
 
 /** Sentences about files that may let keys in from more places, or for longer, than they should. */

@@ -54,7 +54,7 @@ export function nameOption() {
   return textOption("--name", "NAME", message`The new name.`);
 }
 
-/** What a company may limit. */
+/** The limits of a company. */
 export function limitOptions() {
   const none = message`"none" for no limit.`;
   return {

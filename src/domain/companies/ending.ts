@@ -23,9 +23,9 @@ export interface Ending {
   readonly status: CompanyRow["status"];
   readonly users: {
     readonly total: number;
-    /** Who has no access any more, as it is stored. */
+    /** Users without access, as it is stored. */
     readonly closed: number;
-    /** Whose access is not completely taken away. */
+    /** Users whose access is not completely taken away. */
     readonly owed: number;
   };
   /** From then on it is true on every host; null where that is not known: a user is owed, or a host without a lease has not confirmed. */

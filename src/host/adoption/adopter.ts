@@ -1,4 +1,4 @@
-/** What root does with accounts that somebody else made. */
+/** Adopting accounts that somebody else made, as root. */
 
 import type { Adopter } from "../../protocol/adoption.ts";
 import type { Log } from "../../shared/log.ts";

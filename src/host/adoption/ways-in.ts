@@ -77,7 +77,7 @@ export function subordinateOf(
   });
 }
 
-/** What sudo, asked as root, allows the account; a line each. */
+/** The rules that sudo, asked as root, has for the account; a line each. */
 export async function sudoRules(name: string): Promise<readonly string[]> {
   if (findCommand(SUDO) === undefined) return [];
   const { stdout, stderr } = await runCommand([SUDO, "-n", "-l", "-U", name]);

@@ -2,7 +2,7 @@
  * Reads CSV (RFC 4180) of which each line's faults are to be told: a broken record costs only itself, and each has its line in the file.
  */
 
-/** What may stand between two values of a record. */
+/** The separators of values in a record. */
 export type Separator = "," | ";" | "\t";
 
 /** One record: its values, or what is wrong with it. `line` is the file's own, from 1: a value may hold line ends. */

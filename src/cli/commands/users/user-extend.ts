@@ -84,7 +84,7 @@ function extendOne(reference: string, given: Wanted | undefined, { reason, yes, 
         const preview = await previewOf(context, found.id, { wanted, reason });
         if (!(await isMeant(environment, preview))) return unchanged(environment);
       }
-      // What was shown is what is changed.
+      // Changes exactly the users that were shown.
       const unchangedSince = shorter ? found.updatedAt : undefined;
       const { user, isShorter } = await moveEnd(context, found.id, wanted, { reason, unchangedSince });
       const known = isShorter ? await awaitHostsOf(context, user.id) : undefined;

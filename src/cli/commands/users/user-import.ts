@@ -107,7 +107,7 @@ async function printChecked(environment: CliEnvironment, checked: Checked): Prom
 async function readInput(environment: CliEnvironment, file: string): Promise<Uint8Array> {
   if (file === "-") {
     const text = await environment.readStandardInput();
-    // What it was decoded to where it is not UTF-8: names must not be stored with holes.
+    // Decoding puts this in place of bytes that are not UTF-8: names must not be stored with holes.
     if (text.includes("\uFFFD")) throw new UamError("invalid", "The file is not in UTF-8");
     return bounded(new TextEncoder().encode(text));
   }

@@ -1,4 +1,4 @@
-/** What the sentences about actions are made of. */
+/** The parts of the sentences about actions. */
 
 import type { ActionFacts } from "../action-facts.ts";
 

@@ -31,7 +31,7 @@ export interface ImportOptions {
   readonly mail?: boolean | undefined;
 }
 
-/** What an import did. */
+/** The result of an import. */
 export interface Imported extends Pick<Checked, "users" | "ignored"> {
   readonly created: readonly User[];
   /** The lines that were left out. */
@@ -104,7 +104,7 @@ function refuseFaults({ users: all, good, faults: { existing, faulty, total, ite
   });
 }
 
-/** What an administrator has to know about an import that stopped. */
+/** The message about an import that stopped: how far it came, what stays, and what to do. */
 function stoppedAt(
   line: Line,
   error: unknown,

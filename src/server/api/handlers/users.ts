@@ -136,7 +136,7 @@ function optionsOf({ reason, unchanged_since: since }: Change): ChangeOptions {
   return { reason, ...(since === undefined ? {} : { unchangedSince: parseTimestamp(since, "unchanged_since") }) };
 }
 
-/** What the change can be undone with; only for clients that speak of it, others get no more than they know. */
+/** The fields that undo the change, only for clients that sent `unchanged_since`: others get the fields of before. */
 function forUndoing<T extends object>({ unchanged_since }: Change, then: T): Partial<T> {
   return unchanged_since === undefined ? {} : then;
 }

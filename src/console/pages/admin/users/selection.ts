@@ -47,7 +47,7 @@ export function useSelection(view: UsersView): Selection {
       const all = new Map<number, { user: ListedUser; page: number }>();
       for (let page = 1; ; page++) {
         const { items, total } = await api("GET /users", { query: askOf({ ...view, page }, MAX_PAGE_SIZE) });
-        // What somebody filtered meanwhile is another list.
+        // Another filter makes another list.
         if (latest.current !== list) return;
         for (const user of items) all.set(user.id, { user, page: Math.floor(all.size / PAGE_SIZE) + 1 });
         if (items.length === 0 || page * MAX_PAGE_SIZE >= Math.min(total, MOST)) break;

@@ -49,7 +49,7 @@ export function readUsersView(query: Readonly<Record<string, string>>): UsersVie
     status: STATUSES.find((known) => known === query.status) ?? "",
     supervisor: (query.supervisor ?? "").slice(0, MAX_SEARCH),
     last_used: isNever ? NEVER : "",
-    // Whoever was never there is silent anyway, and the page has one choice for both.
+    // Users who never logged in are silent anyway, and the page has one choice for both.
     silent_for: (isNever ? undefined : SILENCES.find((known) => known === query.silent_for)) ?? "",
     sort: SORTS.find((known) => known === query.sort) ?? NEWEST,
     page: pageOf(query.page),
