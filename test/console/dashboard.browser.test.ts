@@ -38,7 +38,9 @@ describeInBrowser("the dashboard", () => {
   async function open(): Promise<void> {
     await page.goto(PAGES.dashboard);
     await arrive(page, "Dashboard");
-    await page.waitForLoadState("networkidle");
+    // A quiet network says nothing: between two questions it is quiet, too. Each part is busy until it is there.
+    await page.locator("main .work").waitFor({ state: "attached" });
+    await page.waitForFunction(() => document.querySelector("main .loading") === null);
   }
 
   const create = (username: string, days: number) =>
@@ -205,6 +207,7 @@ describeInBrowser("the dashboard", () => {
     });
     await page.goto(PAGES.dashboard);
     await page.locator(".skeleton").nth(3).waitFor();
+    await page.getByText("Loading …").first().waitFor({ state: "attached" });
     expect(await page.getByText("Loading …").count()).toBe(1);
     const moving = () => page.evaluate(() => document.getAnimations().length);
     expect(await moving()).toBe(0);
