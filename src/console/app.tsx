@@ -1,8 +1,9 @@
 /** The frame around every page: where one is, where one can go, and whose session it is. */
 
+import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { ErrorBoundary, LocationProvider, lazy, Route, Router, useLocation } from "preact-iso";
-import { isPage, PAGES } from "../shared/product/pages.ts";
+import { isPage, PAGES, type PageName } from "../shared/product/pages.ts";
 import { api } from "./api.ts";
 import { useWaiting, type Waiting } from "./attention.ts";
 import { Finder } from "./finder.tsx";
@@ -20,34 +21,24 @@ import { Announcer } from "./ui/announce.tsx";
 import { Button } from "./ui/button.tsx";
 import { Failure, Notice } from "./ui/notice.tsx";
 
-// Each area is one file, loaded when its first page is opened: files of their own for each page would compress worse.
-const publicPages = () => import("./pages/public/pages.ts");
-const userPages = () => import("./pages/user/pages.ts");
+// Pages that somebody opens on one day are one file, loaded with the first of them: many small files compress worse.
+const seldomPages = () => import("./pages/public/seldom-pages.ts");
+const Apply = lazy(async () => (await import("./pages/public/apply.tsx")).Apply);
+const NotFound = lazy(async () => (await seldomPages()).NotFound);
 const adminPages = () => import("./pages/admin/pages.ts");
-const hostPages = () => import("./pages/hosts/pages.ts");
-const Apply = lazy(async () => (await publicPages()).Apply);
-const Forgot = lazy(async () => (await publicPages()).Forgot);
-const Reset = lazy(async () => (await publicPages()).Reset);
-const NotFound = lazy(async () => (await import("./pages/public/not-found.tsx")).NotFound);
-const Overview = lazy(async () => (await userPages()).Overview);
-const Keys = lazy(async () => (await userPages()).Keys);
-const Connect = lazy(async () => (await userPages()).Connect);
-const Trail = lazy(async () => (await userPages()).Trail);
-const NotMe = lazy(async () => (await userPages()).NotMe);
-const Dashboard = lazy(async () => (await adminPages()).Dashboard);
-const Applications = lazy(async () => (await adminPages()).Applications);
-const Users = lazy(async () => (await adminPages()).Users);
-const User = lazy(async () => (await adminPages()).User);
-const Audit = lazy(async () => (await adminPages()).Audit);
-const Settings = lazy(async () => (await adminPages()).Settings);
-const Admins = lazy(async () => (await adminPages()).Admins);
-const Tokens = lazy(async () => (await adminPages()).Tokens);
-const Webhooks = lazy(async () => (await adminPages()).Webhooks);
-const Account = lazy(async () => (await adminPages()).Account);
-const Hosts = lazy(async () => (await hostPages()).Hosts);
-const Host = lazy(async () => (await hostPages()).Host);
-const HostGroups = lazy(async () => (await hostPages()).HostGroups);
-const HostGroup = lazy(async () => (await hostPages()).HostGroup);
+const PAGES_BY_AREA = [
+  pagesOf(seldomPages, ["forgot", "reset"]),
+  pagesOf(() => import("./pages/user/pages.ts"), ["me", "keys", "connect", "trail", "notMe"]),
+  pagesOf(adminPages, ["dashboard", "applications", "users", "user", "audit", "settings", "admins", "webhooks"]),
+  pagesOf(adminPages, ["tokens", "account", "hosts", "host", "hostGroups", "hostGroup"]),
+];
+
+/** Pages of an area under the names that their addresses have. */
+function pagesOf<K extends PageName>(load: () => Promise<Readonly<Record<K, ComponentType>>>, names: readonly K[]) {
+  return names.map((name) => (
+    <Route path={PAGES[name]} component={lazy<ComponentType>(async () => (await load())[name])} />
+  ));
+}
 
 export function App() {
   return (
@@ -101,27 +92,7 @@ function Pages() {
       <Route path={PAGES.home} component={Home} />
       <Route path={PAGES.login} component={Login} />
       <Route path={PAGES.apply} component={Apply} />
-      <Route path={PAGES.forgot} component={Forgot} />
-      <Route path={PAGES.reset} component={Reset} />
-      <Route path={PAGES.me} component={Overview} />
-      <Route path={PAGES.keys} component={Keys} />
-      <Route path={PAGES.connect} component={Connect} />
-      <Route path={PAGES.trail} component={Trail} />
-      <Route path={PAGES.notMe} component={NotMe} />
-      <Route path={PAGES.dashboard} component={Dashboard} />
-      <Route path={PAGES.applications} component={Applications} />
-      <Route path={PAGES.users} component={Users} />
-      <Route path={PAGES.user} component={User} />
-      <Route path={PAGES.audit} component={Audit} />
-      <Route path={PAGES.settings} component={Settings} />
-      <Route path={PAGES.admins} component={Admins} />
-      <Route path={PAGES.webhooks} component={Webhooks} />
-      <Route path={PAGES.tokens} component={Tokens} />
-      <Route path={PAGES.account} component={Account} />
-      <Route path={PAGES.hosts} component={Hosts} />
-      <Route path={PAGES.host} component={Host} />
-      <Route path={PAGES.hostGroups} component={HostGroups} />
-      <Route path={PAGES.hostGroup} component={HostGroup} />
+      {PAGES_BY_AREA}
       <Route default component={NotFound} />
     </Router>
   );

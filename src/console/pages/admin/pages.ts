@@ -1,12 +1,16 @@
-/** The pages of this area, as one file to load. */
+/** The pages of administrators, those of hosts among them, as one file to load: as two, they would weigh 4 kB more. */
 
-export { Account } from "./account.tsx";
-export { Admins } from "./admins.tsx";
-export { Applications } from "./applications.tsx";
-export { Audit } from "./audit.tsx";
-export { Dashboard } from "./dashboard.tsx";
-export { Settings } from "./settings.tsx";
-export { Tokens } from "./tokens.tsx";
-export { User } from "./user.tsx";
-export { Users } from "./users.tsx";
-export { Webhooks } from "./webhooks.tsx";
+export { Host as host } from "../hosts/host.tsx";
+export { HostGroup as hostGroup } from "../hosts/host-group.tsx";
+export { HostGroups as hostGroups } from "../hosts/host-groups.tsx";
+export { Hosts as hosts } from "../hosts/hosts.tsx";
+export { Account as account } from "./account.tsx";
+export { Admins as admins } from "./admins.tsx";
+export { Applications as applications } from "./applications.tsx";
+export { Audit as audit } from "./audit.tsx";
+export { Dashboard as dashboard } from "./dashboard.tsx";
+export { Settings as settings } from "./settings.tsx";
+export { Tokens as tokens } from "./tokens.tsx";
+export { User as user } from "./user.tsx";
+export { Users as users } from "./users.tsx";
+export { Webhooks as webhooks } from "./webhooks.tsx";

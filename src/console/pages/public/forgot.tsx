@@ -2,6 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { api } from "../../api.ts";
+import { forgot } from "../../texts/password-reset.ts";
 import { publicTexts } from "../../texts/public.ts";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
@@ -16,7 +17,7 @@ export function Forgot() {
   const [username, setUsername] = useState("");
   const [error, setError] = useState<string>();
   const [isSent, setSent] = useState(false);
-  const { forgot, login } = publicTexts;
+  const { login } = publicTexts;
   const asking = useAction(async () => {
     setSent(false);
     const isMissing = username.trim() === "";

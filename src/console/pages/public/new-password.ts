@@ -2,11 +2,10 @@
 
 import { PASSWORD_MAX, PASSWORD_MIN } from "../../../shared/product/password-length.ts";
 import { lengthOf } from "../../../shared/text/text.ts";
-import { publicTexts } from "../../texts/public.ts";
+import { reset } from "../../texts/password-reset.ts";
 
 /** The fault of a new password, as a sentence; undefined if the page sees none. */
 export function passwordFault(typed: string): string | undefined {
-  const { reset } = publicTexts;
   const length = lengthOf(typed.normalize("NFC"));
   if (length === 0) return reset.missing;
   if (length < PASSWORD_MIN) return reset.short(length, PASSWORD_MIN);

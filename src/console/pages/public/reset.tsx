@@ -5,7 +5,7 @@ import { PAGES } from "../../../shared/product/pages.ts";
 import { PASSWORD_MAX, PASSWORD_MIN } from "../../../shared/product/password-length.ts";
 import { ApiFailure, api } from "../../api.ts";
 import { useSession } from "../../session.tsx";
-import { publicTexts } from "../../texts/public.ts";
+import { reset } from "../../texts/password-reset.ts";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { Form } from "../../ui/form.tsx";
@@ -25,7 +25,6 @@ export function Reset() {
   const [state, setState] = useState<State>("open");
   // Another link may be opened in this tab.
   useEffect(() => setState("open"), [token]);
-  const { reset } = publicTexts;
   return (
     <Page title={reset.title}>
       {state !== "open" ? (
@@ -54,7 +53,6 @@ function NewPassword({ token, onState }: NewPasswordProps) {
   const { refresh } = useSession();
   const [password, setPassword] = useState("");
   const [error, setError] = useState<string>();
-  const { reset } = publicTexts;
   const setting = useAction(async () => {
     const fault = passwordFault(password);
     setError(fault);
@@ -103,7 +101,6 @@ function NewPassword({ token, onState }: NewPasswordProps) {
 }
 
 function Done() {
-  const { reset } = publicTexts;
   return (
     <Notice kind="good" title={reset.doneTitle}>
       <p>{reset.done}</p>
@@ -115,7 +112,6 @@ function Done() {
 }
 
 function Unusable({ isSpent }: { readonly isSpent: boolean }) {
-  const { reset } = publicTexts;
   return (
     <Notice kind="warn" title={isSpent ? reset.spentTitle : reset.noneTitle}>
       <p>{isSpent ? reset.spent : reset.none}</p>

@@ -1,7 +1,7 @@
 /** The pages of this area, as one file to load. */
 
-export { Connect } from "./connect.tsx";
-export { Keys } from "./keys.tsx";
-export { NotMe } from "./not-me.tsx";
-export { Overview } from "./overview.tsx";
-export { Trail } from "./trail.tsx";
+export { Connect as connect } from "./connect.tsx";
+export { Keys as keys } from "./keys.tsx";
+export { NotMe as notMe } from "./not-me.tsx";
+export { Overview as me } from "./overview.tsx";
+export { Trail as trail } from "./trail.tsx";
