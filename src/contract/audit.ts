@@ -120,26 +120,30 @@ const FoundRecords = v.object({
   ),
 });
 
+/** Of routes that show what the log says of others. */
+const READ_RECORDED =
+  "That somebody has read the log is on record before they get the answer, once for each session or token and hour.";
+
 export const audit = {
   "GET /access": {
     operationId: "listAccess",
     summary: "Find out who could log in at a moment of the past",
-    description:
-      "By username and host: every account that could be logged in to at that moment, told from the audit log alone. Users without a key that counted are not in it. What a host with an agent had not heard of yet counts as done. With `Accept: text/csv` it is a file, without pages.",
+    description: `By username and host: every account that could be logged in to at that moment, told from the audit log alone. Users without a key that counted are not in it. What a host with an agent had not heard of yet counts as done. With \`Accept: text/csv\` it is a file, without pages. ${READ_RECORDED}`,
     who: operators,
     query: AccessQuery,
     answer: AccessList,
     alsoAs: [MEDIA_TYPES.csv],
     refusals: { 429: "It reads all of the log, and two such questions or exports are already running" },
-    reasons: ["service.busy"],
+    reasons: ["service.busy", "audit.unrecorded"],
   },
   "GET /audit": {
     operationId: "listAudit",
     summary: "Read the audit log",
-    description: `Newest first. All given filters must match. \`q\` is searched for literally, among at most ${MOST_SEARCHED} records, the newest that match the other filters; \`total\` counts what is found there. Send \`until\` with \`searched.since\` to look further. The export looks through all records.`,
+    description: `Newest first. All given filters must match. \`q\` is searched for literally, among at most ${MOST_SEARCHED} records, the newest that match the other filters; \`total\` counts what is found there. Send \`until\` with \`searched.since\` to look further. The export looks through all records. ${READ_RECORDED}`,
     who: owners,
     query: AuditQuery,
     answer: FoundRecords,
+    reasons: ["audit.unrecorded"],
   },
   "GET /audit/export": {
     operationId: "exportAudit",

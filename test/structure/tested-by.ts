@@ -64,6 +64,7 @@ export const TESTED_BY: Readonly<Record<string, readonly string[]>> = {
   "domain/accounts/local-account.ts": ["domain/hosts/local-account.test.ts"],
   "domain/accounts/narrowing.ts": ["host/networks.host.test.ts"],
   "domain/audit/matching.ts": ["domain/audit/search.test.ts", "domain/exports/audit-filters.test.ts"],
+  "domain/audit/reads.ts": ["server/api/audit.test.ts"],
   "domain/audit/retention.ts": ["domain/audit/audit.test.ts"],
   "domain/auth": ["domain/auth/administrators/admin-changes.test.ts"],
   "domain/auth/administrators/common-passwords.ts": ["domain/auth/administrators/passwords.test.ts"],

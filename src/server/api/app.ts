@@ -1,6 +1,7 @@
 /** The service as a Web-standard fetch handler: routes, errors, and what every response carries. */
 
 import { CONTRACT } from "../../contract/contract.ts";
+import { createAuditReads } from "../../domain/audit/reads.ts";
 import { createAdminProbe } from "../../domain/auth/administrators/first-admin.ts";
 import { createRateLimits } from "../../domain/auth/sessions/rate-limits.ts";
 import { createSessionFinder } from "../../domain/auth/sessions/sessions.ts";
@@ -78,6 +79,7 @@ export function createApp(services: Services, options: WebOptions): App {
     limits: createRateLimits({ enabled: options.rateLimit, clock: services.clock }),
     refusedChanges: createRefusedChanges(services, options.mostRefused),
     ownChanges: createOwnChanges(services, options.mostOwnChanges),
+    auditReads: createAuditReads(),
     exportPlaces: createExportPlaces(MAX_EXPORTS),
     deliveryPlaces: createDeliveryPlaces(),
     routes: () => INDEX,

@@ -1,5 +1,6 @@
 /** Shared by the routes: the services, and the options of the HTTP side. */
 
+import type { AuditReads } from "../../domain/audit/reads.ts";
 import type { RateLimits } from "../../domain/auth/sessions/rate-limits.ts";
 import type { SessionFinder } from "../../domain/auth/sessions/sessions.ts";
 import type { SsoProvider } from "../../domain/auth/sso/provider.ts";
@@ -76,6 +77,8 @@ export interface Web {
   readonly refusedChanges: ChangeLimit;
   /** How much each external user has changed. */
   readonly ownChanges: ChangeLimit;
+  /** Who has read the audit log. */
+  readonly auditReads: AuditReads;
   readonly exportPlaces: ExportPlaces;
   /** For deliveries to webhooks by request. */
   readonly deliveryPlaces: Slots;

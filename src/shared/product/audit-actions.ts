@@ -80,6 +80,7 @@ const ACTIONS = {
   "reconcile.repair": ["user", "user"],
   "audit.purge": ["", "none"],
   "audit.export": ["", "none"],
+  "audit.read": ["", "none"],
   "service.backup": ["", "none"],
   "service.restore": ["", "none"],
   "host.enrol": ["host", "none"],

@@ -1,7 +1,8 @@
 /** What the audit log says about requests, and who may read it. */
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Client, CODE_COOLDOWN, createTestApp, type TestApp } from "../../support/app.ts";
+import { HOUR } from "../../../src/shared/time/clock.ts";
+import { type Client, CODE_COOLDOWN, confirming, createTestApp, type TestApp } from "../../support/app.ts";
 import { freshKey } from "../../support/keys.ts";
 import { apiDocument } from "../../support/openapi.ts";
 
@@ -87,6 +88,78 @@ describe("GET /me/audit", () => {
     const { id, client } = await person();
     await admin.call("DELETE", `/users/${id}`);
     expect((await client.call("GET", "/me/audit")).status).toBe(401);
+  });
+});
+
+describe("reading the log", () => {
+  /** Who has read it, oldest first. */
+  const reads = async () =>
+    (await app.auditRows())
+      .filter(({ action }) => action === "audit.read")
+      .map(({ actorType, actor }) => [actorType, actor]);
+  const now = () => app.clock.now().toISOString();
+  const PATHS = () => ["/audit?page_size=1", "/audit?action=user.create", `/access?at=${now()}`];
+
+  test("is on record after it, once for each session and hour", async () => {
+    app.clock.advance(HOUR);
+    const since = now();
+    const auditor = await app.admin();
+    const before = await reads();
+    const first = await auditor.call("GET", `/audit?action=audit.read&since=${since}`);
+    expect(first.body.data.total).toBe(0);
+    for (const path of PATHS()) expect((await auditor.call("GET", path)).status).toBe(200);
+    const second = await auditor.call("GET", `/audit?action=audit.read&since=${since}`);
+    expect(second.body.data.items).toEqual([
+      expect.objectContaining({ resource_type: "", resource_id: "", detail: "{}", result: "success", ip: "192.0.2.1" }),
+    ]);
+    const other = await app.admin();
+    await other.call("GET", `/access?at=${now()}`);
+    app.clock.advance(HOUR);
+    await auditor.call("GET", "/audit?page_size=1");
+    expect((await reads()).slice(before.length)).toEqual(Array(3).fill(["admin", "admin"]));
+  });
+
+  test("by a token is recorded as its own, for its owner", async () => {
+    const machine = { name: "siem", role: "auditor", days: 30, networks: [] };
+    const { token } = (await confirming(admin).call("POST", "/tokens", machine)).body.data;
+    for (const path of PATHS()) {
+      const answer = await app.anonymous().call("GET", path, undefined, { authorization: `Bearer ${token}` });
+      expect(answer.status).toBe(200);
+    }
+    expect((await reads()).filter(([type]) => type === "token")).toEqual([["token", "siem"]]);
+    expect(await app.lastAudit("audit.read")).toMatchObject({ detail: { owner: "admin" } });
+  });
+
+  test("is one record, however many requests come at once", async () => {
+    const auditor = await app.admin();
+    const before = await reads();
+    await Promise.all(Array.from({ length: 20 }, () => auditor.call("GET", "/audit?page_size=1")));
+    expect((await reads()).slice(before.length)).toEqual([["admin", "admin"]]);
+  });
+
+  test("makes none where nothing of others is shown", async () => {
+    const { client } = await person();
+    const auditor = await app.admin();
+    const before = await reads();
+    expect((await client.call("GET", "/me/audit")).status).toBe(200);
+    expect((await auditor.call("GET", "/audit?page=x")).status).toBe(400);
+    expect((await auditor.call("GET", "/access?at=2099-01-01T00:00:00Z")).status).toBe(400);
+    expect((await client.call("GET", "/audit")).status).toBe(403);
+    expect(await reads()).toEqual(before);
+  });
+
+  test("shows nothing while that cannot be recorded, and is recorded by the next", async () => {
+    const auditor = await app.admin();
+    const before = await reads();
+    await app.alter(`create function unread() returns trigger language plpgsql as
+      'begin if new.action = ''audit.read'' then raise exception ''no''; end if; return new; end'`);
+    await app.alter("create trigger unread before insert on audit for each row execute function unread()");
+    const refused = await auditor.call("GET", "/audit?page_size=1");
+    expect([refused.status, refused.headers.get("uam-error")]).toEqual([500, "audit.unrecorded"]);
+    expect(refused.body.data).toBeUndefined();
+    await app.alter("drop trigger unread on audit");
+    expect((await auditor.call("GET", "/audit?page_size=1")).status).toBe(200);
+    expect((await reads()).slice(before.length)).toEqual([["admin", "admin"]]);
   });
 });
 

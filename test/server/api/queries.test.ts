@@ -25,6 +25,8 @@ function ask(path: string) {
 
 describe("pages", () => {
   test.each([...LISTS])("%s past its end is empty, however many digits the page has", async (path) => {
+    // The first read of the audit log is a record of its own.
+    await ask(path);
     const { total } = (await ask(path)).body.data;
     expect(total).toBeGreaterThan(0);
     for (const page of ["1000000000", `1${"0".repeat(18)}`, "9".repeat(40), "9".repeat(400)]) {

@@ -186,6 +186,7 @@ const actions: Readonly<Record<AuditAction | "session.end", ActionWords>> = {
     return [`deleted ${what} that were old enough`, "delete old audit records"];
   }),
   "audit.export": action("Audit log exported", () => ["exported audit records", "export audit records"]),
+  "audit.read": action("Audit log read", () => ["read the audit log", "read the audit log"]),
   "user.export": action("Users exported", () => ["exported users", "export users"]),
   "service.backup": action("Backup made", () => ["made a backup", "make a backup"]),
   "service.restore": action("Backup restored", () => ["restored a backup", "restore a backup"]),

@@ -4,6 +4,7 @@ import type { AuditFilters, audit } from "../../../contract/audit.ts";
 import { accessAt } from "../../../domain/access/access.ts";
 import { accessCsv } from "../../../domain/access/file.ts";
 import { listOwnAudit } from "../../../domain/audit/audit.ts";
+import { recordRead } from "../../../domain/audit/reads.ts";
 import { searchAudit } from "../../../domain/audit/search.ts";
 import { exportAudit } from "../../../domain/exports/audit.ts";
 import { UamError } from "../../../shared/errors.ts";
@@ -21,9 +22,10 @@ import { answerFile, csvFile, wantsCsv } from "./answer-file.ts";
 
 export const auditHandlers: Handlers<typeof audit> = {
   "GET /access": async (call) => {
-    const { web, context, query, request } = call;
+    const { web, context, session, query, request } = call;
     const at = clampTimestamp(parseTimestamp(query.at, "at"));
     const { items, completeFrom, unknown } = await accessAt(context, { at, host: query.host }, web.exportPlaces);
+    await recordRead(context, session.token, web.auditReads);
     if (wantsCsv(request))
       return csvFile(request, `access-${formatTimestamp(at).replaceAll(":", "")}`, accessCsv(items));
     const offset = offsetOf(query.page);
@@ -36,8 +38,9 @@ export const auditHandlers: Handlers<typeof audit> = {
     };
   },
 
-  "GET /audit": async ({ context, query }) => {
+  "GET /audit": async ({ web, context, session, query }) => {
     const { total, items, searched } = await searchAudit(context, filterOf(query), query.page);
+    await recordRead(context, session.token, web.auditReads);
     const found = { total, items: items.map(auditRecord) };
     return searched === undefined ? found : { ...found, searched: searchedRecord(searched) };
   },
