@@ -11,16 +11,21 @@ export interface Service {
   readonly origin: string;
   readonly pid: number;
   /** Runs another command of the program with the service's configuration. */
-  run(
-    args: readonly string[],
-    input?: string,
-  ): { readonly status: number | null; readonly stdout: string; readonly stderr: string };
+  run(args: readonly string[], input?: string): CommandOutcome;
+  /** The same while this process goes on: for a command that can wait for something this process does. */
+  runAside(args: readonly string[]): Promise<CommandOutcome>;
   /** Calls the API; `cookie` is a session cookie or "". */
   call(method: string, path: string, cookie: string, body?: unknown): Promise<ServiceAnswer>;
   /** What the service has logged. */
   log(): string;
   /** Sends the signal and waits for the end; returns the exit code, or null if a signal ended it. */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
+}
+
+export interface CommandOutcome {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
 }
 
 export interface ServiceAnswer {
@@ -89,6 +94,17 @@ export async function startProgram(
         encoding: "utf8",
         input,
       });
+      return { status, stdout, stderr };
+    },
+    runAside: async (args) => {
+      const command = Bun.spawn([program, ...before, ...args], {
+        ...{ cwd: directory, env: environment, stdin: "ignore", stdout: "pipe", stderr: "pipe" },
+      });
+      const [status, stdout, stderr] = await Promise.all([
+        command.exited,
+        new Response(command.stdout).text(),
+        new Response(command.stderr).text(),
+      ]);
       return { status, stdout, stderr };
     },
     call: async (method, path, cookie, body) => {

@@ -34,7 +34,7 @@ export interface ChangesParts {
   readonly origin: string;
   readonly token: string;
   /** A one-time code for the user. */
-  readonly codeFor: (username: string) => string;
+  readonly codeFor: (username: string) => Promise<string>;
 }
 
 const PATIENCE = 30_000;
@@ -118,7 +118,7 @@ export function startChanges(
     const known = cookies.get(username);
     if (known !== undefined) return known;
     await gate?.promise;
-    const { data } = await call("POST", "/auth/otp/login", "", { username, code: codeFor(username) });
+    const { data } = await call("POST", "/auth/otp/login", "", { username, code: await codeFor(username) });
     if (data?.cookie === undefined) return "";
     cookies.set(username, data.cookie);
     return data.cookie;

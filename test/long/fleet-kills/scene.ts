@@ -60,12 +60,10 @@ export async function openScene(options: SceneOptions): Promise<Scene> {
   const lines = Array.from({ length: hosts }, () => cli("host", "token", "--group", "default").trim());
   const program = agentsFrom === undefined ? undefined : join(agentsFrom, "test/long/fleet-kills/agent.ts");
   const agents = await startAgents(lines, program);
-  const codeFor = (username: string) => {
-    try {
-      return /\b\d{4} ?\d{4}\b/.exec(cli("otp", username))?.[0] ?? "";
-    } catch {
-      return "";
-    }
+  /** Not `cli()`: its commit waits for the standby, which this process may be about to start. */
+  const codeFor = async (username: string) => {
+    const outcome = await replicas.services[random.below(count)]?.runAside(["otp", username]);
+    return /\b\d{4} ?\d{4}\b/.exec(outcome?.stdout ?? "")?.[0] ?? "";
   };
   const changes = startChanges({ origin: front.origin, token: replicas.token, codeFor }, 3, 2);
   const watch = startWatch(agents.all, () => changes.told, say);
