@@ -42,6 +42,7 @@ import failedMail from "../../drizzle/0038_failed_mail.sql" with { type: "text" 
 import shortenings from "../../drizzle/0039_shortenings.sql" with { type: "text" };
 import welcomePending from "../../drizzle/0040_welcome_pending.sql" with { type: "text" };
 import companies from "../../drizzle/0041_companies.sql" with { type: "text" };
+import companyChanges from "../../drizzle/0042_company_changes.sql" with { type: "text" };
 
 export interface Migration {
   readonly name: string;
@@ -91,4 +92,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0039_shortenings", sql: shortenings },
   { name: "0040_welcome_pending", sql: welcomePending },
   { name: "0041_companies", sql: companies },
+  { name: "0042_company_changes", sql: companyChanges },
 ];

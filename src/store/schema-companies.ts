@@ -29,6 +29,14 @@ export const companies = pgTable(
     askedBy: text().notNull().default(""),
     /** The owner of the token, if a token asked. */
     askedByOwner: text().notNull().default(""),
+    /** Since when its users are being narrowed to its limits; null once nobody lies outside. */
+    narrowingSince: time(),
+    /** The last end that they keep; null where their ends stay. Not from the limits, which follow the clock. */
+    narrowingEnd: time(),
+    /** Who asked for that, as above. */
+    narrowingByType: text({ enum: ACTOR_TYPES }).notNull().default("system"),
+    narrowingBy: text().notNull().default(""),
+    narrowingByOwner: text().notNull().default(""),
     createdAt: time().notNull(),
     updatedAt: time().notNull(),
   },

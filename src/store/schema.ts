@@ -184,11 +184,14 @@ export const approvals = pgTable(
     endThen: time(),
     username: text().notNull(),
     email: text().notNull(),
-    /** The name of the person; "" where none is given. */
     fullName: text().notNull().default(""),
     supervisor: text().notNull().default(""),
     /** The purpose of the access; for a request for more time, the reason. */
     purpose: text().notNull().default(""),
+    /** The company that it is for, if its manager applies; stays when the company is gone, so that it is for no other one. */
+    companyId: bigint({ mode: "number" }),
+    /** The manager who applies for somebody else; "" where they apply themselves. */
+    requestedBy: text().notNull().default(""),
     status: text({ enum: APPROVAL_STATUSES }).notNull().default("pending"),
     reason: text().notNull().default(""),
     reviewedBy: text().notNull().default(""),
