@@ -228,6 +228,7 @@ export const users = {
       "user.deleting",
       "user.disabling",
       "company.ended",
+      "company.limit",
     ],
   },
   "POST /users/:id/extend": {

@@ -5,7 +5,7 @@ import type { Ending } from "../domain/companies/ending.ts";
 import type { CompanyPreview } from "../domain/companies/preview.ts";
 import { formatOptionalTimestamp, formatTimestamp } from "../shared/time/timestamp.ts";
 
-export function companyRecord({ row, hostGroups, users }: Company) {
+export function companyRecord({ row, hostGroups, users, isNarrowing }: Company) {
   return {
     id: row.id,
     name: row.name,
@@ -17,6 +17,7 @@ export function companyRecord({ row, hostGroups, users }: Company) {
     sponsor_email: row.sponsorEmail,
     status: row.status,
     users,
+    narrowing: isNarrowing,
     created_at: formatTimestamp(row.createdAt),
     updated_at: formatTimestamp(row.updatedAt),
   };

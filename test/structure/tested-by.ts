@@ -17,6 +17,8 @@ export const TESTED_BY: Readonly<Record<string, readonly string[]>> = {
   "build/packed.ts": ["build/build.test.ts"],
 
   "cli/commands/companies/company-end.ts": ["cli/commands/companies/company.test.ts"],
+  "cli/commands/companies/company-output.ts": ["cli/commands/companies/company.test.ts"],
+  "cli/commands/companies/company-update.ts": ["cli/commands/companies/company.test.ts"],
   "cli/commands/administrators": ["cli/office.test.ts"],
   "cli/commands/agents": ["cli/commands/agents/agent.test.ts", "host/agent.host.test.ts"],
   "cli/commands/audit": ["cli/office.test.ts", "cli/commands/audit/stats.test.ts"],
@@ -58,7 +60,9 @@ export const TESTED_BY: Readonly<Record<string, readonly string[]>> = {
   "doctor/agent.ts": ["host/agent.host.test.ts"],
   "doctor/preflight.ts": ["cli/commands/service/doctor.test.ts"],
 
-  "domain/companies": ["domain/companies/companies.test.ts", "domain/companies/ending.test.ts"],
+  "domain/companies": [
+    ...["domain/companies/companies.test.ts", "domain/companies/ending.test.ts", "domain/companies/narrowing.test.ts"],
+  ],
   "domain/access": ["domain/access/access.test.ts"],
   "domain/accounts": ["domain/accounts/closings.test.ts", "server/api/pairs.test.ts"],
   "domain/accounts/local-account.ts": ["domain/hosts/local-account.test.ts"],

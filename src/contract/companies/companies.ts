@@ -44,6 +44,11 @@ export const CompanyRecord = v.pipe(
       v.description("Whether its users may have access, are losing it, or have none any more"),
     ),
     users: v.pipe(count(12), v.description("How many users it has, whatever their status")),
+    narrowing: v.pipe(
+      v.boolean(),
+      v.examples([false]),
+      v.description("Whether what its users lose by a change of it is still being taken away"),
+    ),
     created_at: timestamp,
     updated_at: timestamp,
   }),
@@ -51,7 +56,7 @@ export const CompanyRecord = v.pipe(
 );
 
 const CompanyPreview = v.pipe(
-  v.object({ ...told, users: v.pipe(count(12), v.description("How many users would lose their access")) }),
+  v.object({ ...told, users: v.pipe(count(12), v.description("How many users would lose access")) }),
   v.title("CompanyPreview"),
 );
 
@@ -122,13 +127,14 @@ export const companies = {
     operationId: "updateCompany",
     summary: "Change a company",
     description:
-      "Only the fields that are sent change. Its users lie within it: a limit that one of them would exceed is refused.",
+      "Only the fields that are sent change. Its users lie within it: what they have beyond a narrower limit is taken away. Their ends come earlier, their networks become fewer, and hosts are withdrawn; who is left no network or no host is disabled. The answer waits a few seconds and the service goes on, also after a crash. Ask for a preview first.",
     who: operators,
     records: "company.update",
     params: IdParams,
+    query: PreviewQuery,
     body: CompanyChanges,
-    answer: CompanyRecord,
-    refusals: { 404: true, 409: "The name is taken, or users would lie outside a limit" },
+    answer: previewed(CompanyPreview, CompanyRecord),
+    refusals: { 404: true, 409: "The name is taken" },
     reasons: ["company.missing", "company.taken", "company.limit", "network.invalid", "host_group.missing"],
   },
   "DELETE /companies/:id": {

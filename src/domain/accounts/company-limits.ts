@@ -55,8 +55,8 @@ export interface Move {
 }
 
 /**
- * Lets a user leave their company and join another one, or none, as `joinCompany` does. Throws `conflict` while theirs is being ended: they
- * would keep the access that they are losing.
+ * Lets a user leave their company and join another one, or none, as `joinCompany` does. Throws `conflict` while theirs is being ended or
+ * narrowed: they would keep the access that they are losing.
  */
 export async function moveCompany(
   tx: Transaction,
@@ -67,6 +67,9 @@ export async function moveCompany(
   const ids = [from, to].filter((id) => id !== null).sort((one, other) => one - other);
   for (const id of ids) await lockCompany(tx, id);
   const left = from === null ? undefined : await findCompany(tx, from);
+  if (left !== undefined && left.narrowingSince !== null) {
+    throw new UamError("conflict", `${left.name} is being narrowed; nobody leaves it until that is done`);
+  }
   if (left?.status === "ending") {
     const sentence = `${left.name} is being ended; nobody leaves it until that is done`;
     throw new UamError("conflict", sentence, { reason: "company.ended" });
@@ -181,8 +184,29 @@ export async function requireWithin(
   requireHostsWithin(company, await hostsOf(tx, user.id));
 }
 
-async function hostsOf(tx: Transaction, userId: number) {
-  const rows = await tx.execute<{ host: string | null; id: string | null; name: string | null }>(sql`
+/**
+ * Throws `conflict` if a user whose access is about to begin again has networks or hosts that the company does not allow: a company that
+ * became narrower left them none that it allows, so they were disabled with what they had.
+ */
+export async function requireStillWithin(
+  db: Database | Transaction,
+  company: Company | undefined,
+  user: Pick<UserRow, "id" | "username" | "sourceNetworks">,
+): Promise<void> {
+  if (company === undefined) return;
+  try {
+    requireNetworksWithin(company, user.sourceNetworks);
+    requireHostsWithin(company, await hostsOf(db, user.id));
+  } catch (error) {
+    if (!(error instanceof UamError)) throw error;
+    throw new UamError("conflict", `${error.message}; change those of ${user.username} first`, {
+      ...{ cause: error, reason: "company.limit" },
+    });
+  }
+}
+
+async function hostsOf(db: Database | Transaction, userId: number) {
+  const rows = await db.execute<{ host: string | null; id: string | null; name: string | null }>(sql`
     select h.name as host, r.id, r.name from grants g left join hosts h on h.id = g.host_id
       left join host_groups r on r.id = g.group_id where g.user_id = ${userId} order by h.id, r.id`);
   return {

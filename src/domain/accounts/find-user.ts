@@ -109,7 +109,7 @@ export const lockRow = preparedOnce((tx) =>
 );
 
 /** Whether the user is past the expiry time, even before the expiry job has run. */
-export function isExpired(user: UserRow, now: Date): boolean {
+export function isExpired(user: Pick<UserRow, "status" | "expireAt">, now: Date): boolean {
   return user.status === "expired" || user.expireAt <= now;
 }
 

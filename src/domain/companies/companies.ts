@@ -8,8 +8,7 @@ import { type CompanyRow, companies } from "../../store/schema-companies.ts";
 import { countUsers, findCompany, lockCompany } from "../accounts/company-limits.ts";
 import { audited } from "../operation/audited.ts";
 import type { Context } from "../operation/context.ts";
-import { type CompanyChanges, changedDetail, limitsDetail, parseCompany } from "./company-fields.ts";
-import { requireNobodyOutside } from "./outside.ts";
+import { type CompanyChanges, limitsDetail, lockGroups, parseCompany } from "./company-fields.ts";
 
 /** A company as lists show it. */
 export interface Company {
@@ -18,6 +17,8 @@ export interface Company {
   readonly hostGroups: readonly string[];
   /** How many users it has, whatever their status. */
   readonly users: number;
+  /** Whether what its users lose by a change of it is still being taken away. */
+  readonly isNarrowing: boolean;
 }
 
 /** One page of companies, by name. */
@@ -45,6 +46,7 @@ export async function createCompany(
 ): Promise<Company> {
   const entry = { action: "company.create", detail: { name: input.name } } as const;
   return await audited(context, entry, async (op) => {
+    await lockGroups(op.tx, input);
     const { row: fields, groups } = await parseCompany(op.tx, input);
     const now = context.clock.now();
     const values = { ...fields, name: fields.name ?? "", createdAt: now, updatedAt: now };
@@ -52,26 +54,6 @@ export async function createCompany(
     if (row === undefined) throw new Error("insert returned no row");
     op.record({ resourceId: String(row.id), detail: limitsDetail(fields, groups) });
     return await readCompany(op.tx, row.id);
-  });
-}
-
-/**
- * Changes only the supplied fields. Throws `not_found`, `invalid`, and `conflict` for a name that is taken, or if a user of the company
- * would not lie within it any more.
- */
-export async function updateCompany(context: Context, id: number, changes: CompanyChanges): Promise<Company> {
-  return await audited(context, entryOf("company.update", id), async (op) => {
-    const before = await requireLocked(op.tx, id);
-    op.about({ detail: { name: before.name } });
-    if (Object.values(changes).every((change) => change === undefined)) throw nothingToChange();
-    const { row: fields, groups } = await parseCompany(op.tx, changes);
-    await requireNobodyOutside(op.tx, { company: before, changes: fields, now: context.clock.now() });
-    const old = await readCompany(op.tx, id);
-    const name = fields.name ?? before.name;
-    const set = { ...fields, updatedAt: context.clock.now() };
-    await refuseTaken(name, op.tx.update(companies).set(set).where(eq(companies.id, id)).returning());
-    op.record({ detail: changedDetail({ before, fields, groups, oldGroups: old.hostGroups }) });
-    return await readCompany(op.tx, id);
   });
 }
 
@@ -121,7 +103,8 @@ function missing(): never {
   throw new UamError("not_found", "There is no such company", { reason: "company.missing" });
 }
 
-async function readCompany(db: Database | Transaction, id: number): Promise<Company> {
+/** The company as lists show it; throws `not_found`. */
+export async function readCompany(db: Database | Transaction, id: number): Promise<Company> {
   const [row] = await selectCompanies(db).where(eq(companies.id, id));
   return row === undefined ? missing() : asCompany(row);
 }
@@ -133,25 +116,27 @@ function selectCompanies(db: Database | Transaction) {
       groups: sql<string>`(select coalesce(json_agg(g.name order by g.id), '[]')::text from host_groups g
         where g.id = any(${sql.raw("companies.host_groups")}))`,
       users: sql<number>`(select count(*)::int from users u where u.company_id = ${sql.raw("companies.id")})`,
+      isNarrowing: sql<boolean>`companies.narrowing_since is not null or exists (select 1 from users u
+        join closings c on c.user_id = u.id and c.kind in ('narrow', 'shorten', 'leave') where u.company_id = ${sql.raw("companies.id")})`,
     })
     .from(companies)
     .$dynamic();
 }
 
-function asCompany({ row, groups, users }: { row: CompanyRow; groups: string; users: number }): Company {
-  return { row, users, hostGroups: JSON.parse(groups) as string[] };
+function asCompany({ groups, ...company }: Omit<Company, "hostGroups"> & { readonly groups: string }): Company {
+  return { ...company, hostGroups: JSON.parse(groups) as string[] };
 }
 
-async function refuseTaken<T>(name: string, statement: PromiseLike<T>): Promise<T> {
+/** Throws `conflict` if the statement fails because another company has the name. */
+export async function refuseTaken<T>(name: string, statement: PromiseLike<T>): Promise<T> {
   try {
     return await statement;
   } catch (error) {
     if (!isDuplicate(error, "companies_name_unique")) throw error;
-    throw new UamError("conflict", `There is a company named ${name}`, { reason: "company.taken" });
+    throw nameTaken(name);
   }
 }
 
-function nothingToChange(): UamError {
-  const fields = "name, contract_end, max_users, max_ttl_days, source_networks, host_groups or sponsor_email";
-  return new UamError("invalid", `Nothing to change: send ${fields}`);
+export function nameTaken(name: string): UamError {
+  return new UamError("conflict", `There is a company named ${name}`, { reason: "company.taken" });
 }

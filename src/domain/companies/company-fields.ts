@@ -6,7 +6,7 @@ import { MAX_COMPANY_NAME, MOST_COMPANY_USERS } from "../../shared/product/limit
 import { requireText } from "../../shared/text/text.ts";
 import { MAX_DAYS } from "../../shared/time/duration.ts";
 import { formatOptionalTimestamp } from "../../shared/time/timestamp.ts";
-import type { Transaction } from "../../store/client.ts";
+import type { Database, Transaction } from "../../store/client.ts";
 import type { CompanyRow } from "../../store/schema-companies.ts";
 import { parseEmail } from "../accounts/username.ts";
 import { lockFleet, namedGroups } from "../hosts/find.ts";
@@ -41,11 +41,15 @@ export interface ParsedCompany {
   readonly groups: readonly string[];
 }
 
-/** Checks what is given; throws `invalid`. Groups of hosts stay until the transaction ends. */
-export async function parseCompany(tx: Transaction, input: CompanyChanges): Promise<ParsedCompany> {
-  const { name, contractEnd, maxUsers, maxTtlDays, sourceNetworks, hostGroups, sponsorEmail } = input;
+/** Has groups of hosts that are named stay until the transaction ends. */
+export async function lockGroups(tx: Transaction, { hostGroups }: CompanyChanges): Promise<void> {
   if (hostGroups !== undefined) await lockFleet(tx);
-  const groups = hostGroups === undefined ? [] : await namedGroups(tx, [...new Set(hostGroups)]);
+}
+
+/** Checks what is given; throws `invalid`. */
+export async function parseCompany(db: Database | Transaction, input: CompanyChanges): Promise<ParsedCompany> {
+  const { name, contractEnd, maxUsers, maxTtlDays, sourceNetworks, hostGroups, sponsorEmail } = input;
+  const groups = hostGroups === undefined ? [] : await namedGroups(db, [...new Set(hostGroups)]);
   const row = {
     ...(name === undefined ? {} : { name: requireText("name", name, MAX_COMPANY_NAME) }),
     ...(contractEnd === undefined ? {} : { contractEnd }),

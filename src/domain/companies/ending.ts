@@ -17,6 +17,7 @@ import type { Context, Services } from "../operation/context.ts";
 import type { Actor } from "../operation/entry.ts";
 import { onward } from "../operation/permission.ts";
 import { type Company, entryOf, getCompany, requireCompany, requireLocked } from "./companies.ts";
+import { forEachUser } from "./each-user.ts";
 
 /** How far the end of a company is. */
 export interface Ending {
@@ -34,8 +35,6 @@ export interface Ending {
 
 /** The reason in the records of the users. */
 const REASON = "company";
-/** They share the waits for the disk and the host, as where many expire at once. */
-const AT_ONCE = 4;
 
 /**
  * Ends the company, or goes on with that; returns how far it is once everybody is disabled, or after `patience` milliseconds: the rest goes on.
@@ -117,19 +116,13 @@ export async function activeUsers(db: Database | Transaction, companyId: number)
 async function closeUsers(context: Context, companyId: number, signal?: AbortSignal): Promise<void> {
   const { db, log, requestId } = context;
   try {
-    const waiting = (await activeUsers(db, companyId)).values();
-    const work = async () => {
-      for (const { id } of waiting) {
-        if (signal?.aborted) return;
-        try {
-          await closeUser(context, companyId, id);
-        } catch (error) {
-          const what = "a user of a company that is ended is not completely without access yet; this will be retried";
-          log.error(what, { error, userId: id, companyId, requestId });
-        }
-      }
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, work));
+    await forEachUser(context, {
+      companyId,
+      users: await activeUsers(db, companyId),
+      each: ({ id }) => closeUser(context, companyId, id),
+      failure: "a user of a company that is ended is not completely without access yet; this will be retried",
+      signal,
+    });
     await settle(context, companyId);
   } catch (error) {
     log.error("a company could not be ended yet; this will be retried", { error, companyId, requestId });

@@ -1,6 +1,6 @@
 /** Which hosts a user has: by name, and by group. */
 
-import { asc, eq } from "drizzle-orm";
+import { and, asc, eq, inArray } from "drizzle-orm";
 import { UamError } from "../../shared/errors.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { LOCAL_HOST } from "../../store/schema.ts";
@@ -12,6 +12,7 @@ import { noteLostHosts } from "../accounts/remote-changes.ts";
 import { auditedGrant } from "../operation/audited.ts";
 import { readCommitted } from "../operation/committed.ts";
 import type { Context } from "../operation/context.ts";
+import type { AuditDetail } from "../operation/entry.ts";
 import { onward } from "../operation/permission.ts";
 import { awaitHosts, type Confirmation } from "./confirmation.ts";
 import { lockFleet, namedGroups, namedHosts } from "./find.ts";
@@ -32,13 +33,33 @@ export interface WantedHosts {
  * retired, and as `giveLocalAccount` does.
  */
 export async function setUserHosts(context: Context, userId: number, wanted: WantedHosts): Promise<GivenHosts> {
-  const { leaving, tookRemote } = await changeGrants(context, userId, wanted);
+  const { leaving, tookRemote } = await changeGrants(context, userId, { find: async () => wanted });
   // After storing that the user has no account there: so nothing opens it again meanwhile, and a crash loses nothing.
   if (leaving !== undefined) await removeLocalAccount(onward(context), { userId, note: leaving });
   const taken = tookRemote ? await awaitHosts(context, userId) : undefined;
   const { db } = context;
   const read = async () => ({ given: await grantsOf(db, userId), places: await listUserHosts(context, userId) });
   return { ...(await readCommitted(context, read)), taken };
+}
+
+/**
+ * Takes from a user the hosts that their company does not allow, unless they would have none left: then nothing changes. Otherwise as
+ * `setUserHosts`.
+ */
+export async function withdrawHosts(context: Context, userId: number, reason: string): Promise<void> {
+  const { leaving } = await changeGrants(context, userId, { find: allowedOf, detail: { reason } });
+  if (leaving !== undefined) await removeLocalAccount(onward(context), { userId, note: leaving });
+}
+
+async function allowedOf(tx: Transaction, user: User): Promise<WantedHosts | undefined> {
+  const company = await companyOf(tx, user);
+  if (company === undefined || company.hostGroups.length === 0) return undefined;
+  const rows = await tx
+    .select({ name: hostGroups.name })
+    .from(grants)
+    .innerJoin(hostGroups, eq(hostGroups.id, grants.groupId))
+    .where(and(eq(grants.userId, user.id), inArray(grants.groupId, company.hostGroups)));
+  return rows.length === 0 ? undefined : { hosts: [], groups: rows.map(({ name }) => name) };
 }
 
 /** Where a user has an account now. */
@@ -55,14 +76,25 @@ interface Changed {
   readonly tookRemote: boolean;
 }
 
+interface Change {
+  /** What they have from now on, found under their lock; undefined for no change. */
+  readonly find: (tx: Transaction, user: User) => Promise<WantedHosts | undefined>;
+  readonly detail?: AuditDetail;
+}
+
 /** Stores what the user has from now on. */
-async function changeGrants(context: Context, userId: number, wanted: WantedHosts): Promise<Changed> {
-  const entry = { action: "user.grant", resourceId: String(userId), subjectId: userId } as const;
+async function changeGrants(context: Context, userId: number, { find, detail = {} }: Change): Promise<Changed> {
+  const entry = { action: "user.grant", resourceId: String(userId), subjectId: userId, detail } as const;
   return await auditedGrant(context, entry, async (op) => {
     const user = await lockUser(op.tx, userId);
     op.about({ detail: { username: user.username } });
     await holdCompanyOf(op.tx, user);
     await lockFleet(op.tx);
+    const wanted = await find(op.tx, user);
+    if (wanted === undefined) {
+      op.record({ unneeded: true });
+      return { leaving: undefined, tookRemote: false };
+    }
     const planned = await planHosts(op.tx, user, wanted);
     op.record({ detail: { hosts: planned.hosts.names.join(", "), groups: planned.groups.names.join(", ") } });
     if (isSame(planned.before, planned)) {

@@ -8,7 +8,7 @@ import type { Database, Transaction } from "../../store/client.ts";
 import type { UserRow } from "../../store/schema.ts";
 import { refOf } from "../accounts/account.ts";
 import type { Closing } from "../accounts/closings.ts";
-import { companyOf, endWithin } from "../accounts/company-limits.ts";
+import { companyOf, endWithin, requireStillWithin } from "../accounts/company-limits.ts";
 import { isExpired, type User } from "../accounts/find-user.ts";
 import { accountMissing } from "../accounts/rebuild.ts";
 import { MAX_REASON, parseText } from "../accounts/username.ts";
@@ -74,12 +74,15 @@ export async function extensionOf(
   const latest = atMost?.getTime() ?? Number.POSITIVE_INFINITY;
   const wanted = until ?? new Date(extendedEnd({ end: user.expireAt.getTime(), now: now.getTime(), length, latest }));
   const isNamed = days > 0 || until !== undefined;
-  const expireAt = later(user.expireAt, endWithin(await companyOf(db, user), { now, end: wanted, isNamed }));
+  const company = await companyOf(db, user);
+  const expireAt = later(user.expireAt, endWithin(company, { now, end: wanted, isNamed }));
   if (expireAt.getUTCFullYear() > 9999)
     throw new UamError("internal", "The new expiry would lie beyond the year 9999", { reason: "user.too_late" });
   // Expired users regain their previous status.
   const returned = user.disabledAt === null ? "active" : "disabled";
-  return { length: until ? undefined : length, expireAt, status: isExpired(user, now) ? returned : user.status };
+  const status = isExpired(user, now) ? returned : user.status;
+  if (isExpired(user, now) && status === "active") await requireStillWithin(db, company, user);
+  return { length: until ? undefined : length, expireAt, status };
 }
 
 /** Whether the moment is earlier than the user's present end. Whoever is expired has none that could be earlier. */

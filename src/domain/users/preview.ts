@@ -10,7 +10,7 @@ import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import type { KeyRow, UserRow } from "../../store/schema.ts";
 import { accountAt, activeKeys, refOf } from "../accounts/account.ts";
 import { type Closing, closingsOf } from "../accounts/closings.ts";
-import { companyOf, requireGoing } from "../accounts/company-limits.ts";
+import { companyOf, requireGoing, requireStillWithin } from "../accounts/company-limits.ts";
 import { isExpired, requireUser, type User } from "../accounts/find-user.ts";
 import { closingHostOf, hostOf } from "../accounts/own-host.ts";
 import type { Context } from "../operation/context.ts";
@@ -50,7 +50,9 @@ export async function previewDisable(context: Context, userId: number, why = "")
 export async function previewEnable(context: Context, userId: number, why = ""): Promise<UserPreview> {
   const found = await find(context, userId, why);
   const { user } = found;
-  requireGoing(await companyOf(context.db, user));
+  const company = await companyOf(context.db, user);
+  requireGoing(company);
+  await requireStillWithin(context.db, company, user);
   await requireEnableable(context, user, found.owed);
   const enabled = { ...user, status: "active", disabledAt: null } as const;
   const effects =

@@ -16,6 +16,7 @@ import {
   joinCompany,
   networksWithin,
   requireGoing,
+  requireStillWithin,
 } from "../accounts/company-limits.ts";
 import { requireUser, type User } from "../accounts/find-user.ts";
 import { forgetIntent, recordIntent } from "../accounts/intents.ts";
@@ -126,7 +127,9 @@ export function disableUser(context: Context, userId: number, options: ChangeOpt
 export function enableUser(context: Context, userId: number, options: ChangeOptions = {}): Promise<User> {
   return auditedGrant(context, userEntry("user.enable", userId), async (op) => {
     const { user } = await lockUserFor(op, userId, options);
-    requireGoing(await holdCompanyOf(op.tx, user));
+    const company = await holdCompanyOf(op.tx, user);
+    requireGoing(company);
+    await requireStillWithin(op.tx, company, user);
     await requireEnableable(context, user, await closingsOf(op.tx, userId));
     // No earlier session goes on, whatever the reason for disabling was.
     await endLoginsOf(op, user);

@@ -4,6 +4,7 @@ import { Cron } from "croner";
 import { tellOfWaitingApplications } from "../../domain/approvals/notices.ts";
 import { createHeadReporter } from "../../domain/audit/head.ts";
 import { finishEndings } from "../../domain/companies/ending.ts";
+import { finishNarrowings } from "../../domain/companies/narrowing.ts";
 import { settleChanges } from "../../domain/hosts/confirmation.ts";
 import { purgeDrift } from "../../domain/hosts/problems.ts";
 import { forgetRetired } from "../../domain/hosts/retirement.ts";
@@ -63,7 +64,14 @@ export function jobsOf(services: Services, { reconcile }: JobParts): readonly Jo
         await remindExpiring(services, time.now, signal);
       },
     },
-    { name: "companies", schedule: "* * * * *", run: (signal) => finishEndings(services, signal) },
+    {
+      name: "companies",
+      schedule: "* * * * *",
+      run: async (signal) => {
+        await finishEndings(services, signal);
+        await finishNarrowings(services, signal);
+      },
+    },
     {
       // Separate from expiring, which must not wait until a large home directory is removed.
       name: "recycle",

@@ -8,11 +8,13 @@ import { string } from "@optique/core/valueparser";
 import type { Company } from "../../../domain/companies/companies.ts";
 import type { Context } from "../../../domain/operation/context.ts";
 import { jsonFlag, pageOptions } from "../../terminal/arguments.ts";
-import { changesOf, companyArgument, limitOptions, nameOption } from "../../terminal/company-options.ts";
+import { changesOf, companyArgument, limitOptions } from "../../terminal/company-options.ts";
 import { type Command, EXIT, withServices } from "../../terminal/environment.ts";
-import { type Column, printJson, printPage, printRecord, shortTime } from "../../terminal/output.ts";
+import { type Column, printJson, printPage, shortTime } from "../../terminal/output.ts";
 import { runList as runUserList } from "../users/user-list.ts";
 import { end, resume } from "./company-end.ts";
+import { type CompanyRecord, printCompany } from "./company-output.ts";
+import { update } from "./company-update.ts";
 
 const list = command(
   "list",
@@ -50,30 +52,6 @@ const add = command(
   },
 );
 
-const update = command(
-  "update",
-  map(
-    object({ company: companyArgument(), name: nameOption(), ...limitOptions(), json: jsonFlag() }),
-    ({ company, name, json, ...limits }): Command => {
-      const changes = { ...changesOf(limits), name };
-      return async (environment) => {
-        if (Object.values(changes).every((change) => change === undefined)) {
-          environment.err("uam: Nothing to change: give --name or a limit.\n");
-          return EXIT.usage;
-        }
-        return await withCompany("store", json, async (context) => {
-          const { idOfCompany, updateCompany } = await load();
-          return await updateCompany(context, await idOfCompany(context, company), changes);
-        })(environment);
-      };
-    },
-  ),
-  {
-    brief: message`Change a company.`,
-    description: message`Changes what is given. Its users lie within it: a limit that one of them would exceed is refused.`,
-  },
-);
-
 const remove = command(
   "delete",
   map(object({ company: companyArgument(), json: jsonFlag() }), ({ company, json }) => runDelete(company, json)),
@@ -89,8 +67,6 @@ const users = command(
 export const companyCommand = command("company", or(list, show, add, update, end, resume, remove, users), {
   brief: message`Manage the companies that users come from.`,
 });
-
-type CompanyRecord = ReturnType<typeof import("../../../server/company-records.ts").companyRecord>;
 
 const COLUMNS: readonly Column<CompanyRecord>[] = [
   { header: "ID", value: (company) => company.id },
@@ -132,15 +108,7 @@ function runUsers({ company, ...input }: Listed & { readonly company: string }):
 function withCompany(purpose: "read" | "store", json: boolean, work: (context: Context) => Promise<Company>): Command {
   return async (environment) => {
     const { companyRecord } = await import("../../../server/company-records.ts");
-    const record = companyRecord(await withServices(environment, purpose, work));
-    if (json) printJson(environment, record);
-    else {
-      const lists = {
-        source_networks: record.source_networks.join(" "),
-        host_groups: record.host_groups.join(" "),
-      };
-      printRecord(environment, { ...record, ...lists });
-    }
+    printCompany(environment, companyRecord(await withServices(environment, purpose, work)), json);
     return EXIT.done;
   };
 }

@@ -2,15 +2,10 @@
 
 import type { companies } from "../../../contract/companies/companies.ts";
 import type { BodyOf } from "../../../contract/contract.ts";
-import {
-  createCompany,
-  deleteCompany,
-  getCompany,
-  listCompanies,
-  updateCompany,
-} from "../../../domain/companies/companies.ts";
+import { createCompany, deleteCompany, getCompany, listCompanies } from "../../../domain/companies/companies.ts";
 import { endCompany, resumeCompany } from "../../../domain/companies/ending.ts";
 import { previewEnd } from "../../../domain/companies/preview.ts";
+import { previewUpdate, updateCompany } from "../../../domain/companies/update.ts";
 import { clampTimestamp, parseTimestamp } from "../../../shared/time/timestamp.ts";
 import { companyPreviewRecord, companyRecord, endingRecord } from "../../company-records.ts";
 import type { Handlers } from "../http/call.ts";
@@ -27,8 +22,10 @@ export const companyHandlers: Handlers<typeof companies> = {
 
   "GET /companies/:id": async ({ context, params }) => companyRecord(await getCompany(context, params.id)),
 
-  "PATCH /companies/:id": async ({ context, params, body }) =>
-    companyRecord(await updateCompany(context, params.id, given(body))),
+  "PATCH /companies/:id": async ({ context, params, query, body }) => {
+    if (isPreview(query)) return companyPreviewRecord(await previewUpdate(context, params.id, given(body)));
+    return companyRecord(await updateCompany(context, params.id, given(body), context.policy.fleetWait));
+  },
 
   "POST /companies/:id/end": async ({ context, params, query }) => {
     if (isPreview(query)) return companyPreviewRecord(await previewEnd(context, params.id));

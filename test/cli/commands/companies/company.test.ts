@@ -57,6 +57,27 @@ describe("uam company", () => {
     });
   });
 
+  test("update asks before it takes something from users, and says what", async () => {
+    const narrower = ["company", "update", "Lindqvist AB", "--network", "192.0.2.0/24"];
+    const preview = await cli.run([...narrower, "--preview"]);
+    expect(preview.stdout).toBe("1 user of Lindqvist AB: access from fewer networks: bob.\n");
+    const { code, stderr } = await cli.run(narrower);
+    expect([code, stderr]).toEqual([
+      ...[2, "uam: Narrowing a company needs --yes if there is no terminal to ask at.\n"],
+    ]);
+    let question = "";
+    const no = await cli.run(narrower, {
+      ask: async (asked) => {
+        question = asked;
+        return "n";
+      },
+    });
+    expect([no.code, question]).toEqual([1, "Take this from 1 user? [y/N] "]);
+    expect((await cli.json(["user", "show", "bob"])).source_networks).toEqual([]);
+    expect(await cli.json([...narrower, "--yes"])).toMatchObject({ narrowing: false });
+    expect((await cli.json(["user", "show", "bob"])).source_networks).toEqual(["192.0.2.0/24"]);
+  });
+
   test("end asks first, disables everybody, and resume opens nobody", async () => {
     const { code, stderr } = await cli.run(["company", "end", "Lindqvist AB"]);
     expect([code, stderr]).toEqual([2, "uam: Ending a company needs --yes if there is no terminal to ask at.\n"]);

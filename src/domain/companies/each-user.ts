@@ -1,0 +1,34 @@
+/** Work on many users of a company: several at once, and whatever fails is logged and left to the minute's job. */
+
+import type { Context } from "../operation/context.ts";
+
+/** Users share the waits for the disk and the host, as where many expire at once. */
+const AT_ONCE = 4;
+
+/** What is done for users, and how the log says that it failed for one. */
+interface Work<U> {
+  readonly companyId: number;
+  readonly users: readonly U[];
+  readonly each: (user: U) => Promise<void>;
+  readonly failure: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Works on each of the users, four at a time; one that fails keeps none of the others from their turn. Never throws. */
+export async function forEachUser<U extends { readonly id: number }>(
+  { log, requestId }: Context,
+  { companyId, users, each, failure, signal }: Work<U>,
+): Promise<void> {
+  const waiting = users.values();
+  const work = async () => {
+    for (const user of waiting) {
+      if (signal?.aborted) return;
+      try {
+        await each(user);
+      } catch (error) {
+        log.error(failure, { error, userId: user.id, companyId, requestId });
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+}
