@@ -7,6 +7,7 @@ import { approvals } from "./approvals.ts";
 import { audit } from "./audit.ts";
 import { auth } from "./auth.ts";
 import { companies } from "./companies/companies.ts";
+import { ownCompany } from "./companies/own-company.ts";
 import { dashboard } from "./dashboard.ts";
 import { hostGroups } from "./host-groups.ts";
 import { hosts } from "./hosts.ts";
@@ -30,6 +31,7 @@ export const CONTRACT = {
   ...users,
   ...imports,
   ...companies,
+  ...ownCompany,
   ...keys,
   ...sessions,
   ...me,

@@ -1,8 +1,10 @@
 /** Companies as the records that the API and the command line show. */
 
+import { statusAt } from "../domain/accounts/find-user.ts";
 import type { Company } from "../domain/companies/companies.ts";
 import type { Ending } from "../domain/companies/ending.ts";
 import type { CompanyPreview } from "../domain/companies/preview.ts";
+import type { ListedUser } from "../domain/users/list.ts";
 import { formatOptionalTimestamp, formatTimestamp } from "../shared/time/timestamp.ts";
 
 export function companyRecord({ row, hostGroups, users, isNarrowing }: Company) {
@@ -20,6 +22,26 @@ export function companyRecord({ row, hostGroups, users, isNarrowing }: Company) 
     narrowing: isNarrowing,
     created_at: formatTimestamp(row.createdAt),
     updated_at: formatTimestamp(row.updatedAt),
+  };
+}
+
+/** A company as its managers see it. */
+export function ownCompanyRecord({ row, users }: Company) {
+  const { id, name, status, contractEnd, maxUsers } = row;
+  return { id, name, status, contract_end: formatOptionalTimestamp(contractEnd), max_users: maxUsers, users };
+}
+
+/** A user as the managers of their company see them. */
+export function colleagueRecord(user: ListedUser, now: Date) {
+  return {
+    id: user.id,
+    username: user.username,
+    full_name: user.fullName,
+    manager: user.manager,
+    status: statusAt(user, now),
+    expire_at: formatTimestamp(user.expireAt),
+    last_login_at: formatOptionalTimestamp(user.lastLoginAt),
+    last_key_use_at: formatOptionalTimestamp(user.lastKeyUseAt),
   };
 }
 

@@ -130,6 +130,8 @@ export function applicationRecord(application: ApprovalRow) {
     email: application.email,
     full_name: application.fullName,
     supervisor: application.supervisor,
+    company_id: application.companyId,
+    requested_by: application.requestedBy,
     purpose: application.purpose,
     status: application.status,
     reason: application.reason,

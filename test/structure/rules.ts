@@ -109,7 +109,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
     what: "the same of hosts, groups and grants",
     imports: ["domain", "store/schema-fleet.ts"],
   },
-  "server/company-records.ts": { what: "the same of companies", imports: ["domain/companies"] },
+  "server/company-records.ts": { what: "the same of companies, and of their people", imports: ["domain"] },
   "server/api": {
     what: "HTTP: the contract's handlers, and in http/, which alone knows Elysia, what surrounds them",
     imports: [

@@ -60,6 +60,7 @@ export const TESTED_BY: Readonly<Record<string, readonly string[]>> = {
   "doctor/agent.ts": ["host/agent.host.test.ts"],
   "doctor/preflight.ts": ["cli/commands/service/doctor.test.ts"],
 
+  "domain/approvals/of-managers.ts": ["domain/companies/managers.test.ts"],
   "domain/companies": [
     ...["domain/companies/companies.test.ts", "domain/companies/ending.test.ts", "domain/companies/narrowing.test.ts"],
   ],

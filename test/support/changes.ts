@@ -1,5 +1,6 @@
 /** A valid request for every route that changes something and asks for a session, each about something that is there. */
 
+import { eq } from "drizzle-orm";
 import { TOTP } from "otpauth";
 import { addAdmin } from "../../src/domain/auth/administrators/admin.ts";
 import { createToken } from "../../src/domain/auth/tokens/tokens.ts";
@@ -9,11 +10,13 @@ import { createWebhook } from "../../src/domain/events/webhooks.ts";
 import { createGroup } from "../../src/domain/hosts/groups.ts";
 import { importUsers } from "../../src/domain/users/import/import-users.ts";
 import { disableUser } from "../../src/domain/users/users.ts";
+import { users } from "../../src/store/schema.ts";
 import { ssoIdentities } from "../../src/store/schema-sso.ts";
 import { ADMIN_PASSWORD, type Client, type TestApp } from "./app.ts";
 import { addPasskeyTo, makePasskey } from "./authenticator.ts";
 import { insertHost } from "./host-rows.ts";
 import { freshKey } from "./keys.ts";
+import { makeManager } from "./manager.ts";
 
 /** What is sent. */
 export interface Wanted {
@@ -128,6 +131,20 @@ export function createChanges(app: TestApp, helper: Client, hookUrl: string) {
     "DELETE /me/keys/{id}": async (by) => ({ path: `/me/keys/${await key(by)}` }),
     "POST /me/lock": async () => ({ path: "/me/lock" }),
     "POST /me/extension": async () => ({ path: "/me/extension", body: { days: 30, reason: "Still testing" } }),
+    "POST /me/company/users/{id}/end": async (by) => {
+      const { id } = await user();
+      await app.db
+        .update(users)
+        .set({ companyId: await makeManager(app, by.id) })
+        .where(eq(users.id, id));
+      return { path: `/me/company/users/${id}/end` };
+    },
+    "POST /me/company/applications": async (by) => {
+      await makeManager(app, by.id);
+      const username = fresh("colleague");
+      const body = { username, email: `${username}@example.org`, purpose: "Tests" };
+      return { path: "/me/company/applications", body };
+    },
     "POST /approvals/{id}/review": async () => ({
       path: `/approvals/${await application()}/review`,
       body: { approve: true },

@@ -183,8 +183,9 @@ async function lockPending(op: Operation, id: number): Promise<ApprovalRow> {
 }
 
 async function createApplicant(op: Operation, application: ApprovalRow, ttlDays?: number): Promise<UserRow> {
-  const { username, email, fullName, supervisor, purpose } = application;
-  const input = { username, email, fullName, supervisor, purpose, ttlDays, letter: applicationApproved };
+  const { username, email, fullName, supervisor, purpose, companyId } = application;
+  const person = { username, email, fullName, supervisor, purpose };
+  const input = { ...person, companyId: companyId ?? undefined, ttlDays, letter: applicationApproved };
   try {
     return await createUser(op.context, input);
   } catch (error) {

@@ -8,7 +8,7 @@ import { requireText } from "../../shared/text/text.ts";
 import { shift } from "../../shared/time/clock.ts";
 import { type ApprovalRow, approvals } from "../../store/schema.ts";
 import { closingsOf } from "../accounts/closings.ts";
-import { isExpired, lockUser, type User } from "../accounts/find-user.ts";
+import { isExpired, lockUserIfStored, requireFound, type User } from "../accounts/find-user.ts";
 import { MAX_PURPOSE } from "../accounts/username.ts";
 import { queueMail } from "../mail/outbox.ts";
 import { extensionRejected } from "../mail/request-messages.ts";
@@ -25,17 +25,34 @@ export interface ExtensionRequest {
   readonly reason: string;
 }
 
+/** A manager who asks for somebody of their company. */
+export interface Requester {
+  readonly companyId: number;
+  /** Their username. */
+  readonly requestedBy: string;
+}
+
 /**
  * Stores the user's request for more time, and tells the administrators. Throws `conflict` while one is pending, for a user
- * who is disabled or is being shut or deleted, and once the recycle period is over.
+ * who is disabled or is being shut or deleted, and once the recycle period is over. With `by` it is a manager's request for
+ * somebody of their company; anybody else is `not_found`.
  */
-export function requestExtension(context: Context, userId: number, request: ExtensionRequest): Promise<ApprovalRow> {
-  const about = { resourceId: String(userId), subjectId: userId, detail: { days: request.days } } as const;
-  return audited(context, { action: "extension.request", ...about }, async (op) => {
+export function requestExtension(
+  context: Context,
+  userId: number,
+  request: ExtensionRequest,
+  by?: Requester,
+): Promise<ApprovalRow> {
+  const about = { resourceId: String(userId), detail: { days: request.days } } as const;
+  // Of somebody of another company nothing is said in their trail.
+  const subject = by === undefined ? { subjectId: userId } : {};
+  return audited(context, { action: "extension.request", ...about, ...subject }, async (op) => {
     // Of several simultaneous requests one is stored: they wait here for each other.
-    const user = await lockUser(op.tx, userId);
+    const found = await lockUserIfStored(op.tx, userId);
+    const isOurs = by === undefined || found?.companyId === by.companyId;
+    const user = requireFound(isOurs ? found : undefined, userId);
     const { username, email, fullName, supervisor } = user;
-    op.about({ detail: { username } });
+    op.about({ subjectId: userId, detail: { username } });
     const days = parseRequestedDays(request.days);
     const purpose = requireText("reason", request.reason, MAX_PURPOSE);
     await requireMayAsk(op, user);
@@ -43,7 +60,10 @@ export function requestExtension(context: Context, userId: number, request: Exte
     const person = { username, email, fullName, supervisor, purpose };
     const [application] = await op.tx
       .insert(approvals)
-      .values({ kind: "extension", userId, days, endThen: user.expireAt, ...person, createdAt: context.clock.now() })
+      .values({
+        ...{ kind: "extension", userId, days, endThen: user.expireAt, ...person, createdAt: context.clock.now() },
+        ...by,
+      })
       .returning();
     if (application === undefined) throw new Error("insert returned no row");
     await tellOfApplications(op, notice);
@@ -60,6 +80,7 @@ export async function settleRequest(op: Operation, request: ApprovalRow, user: U
   const { userId, days, status, username, reason } = request;
   if (userId === null || days === null) throw new Error("a request for more time names no user");
   if (status === "approved") {
+    requireStillOfCompany(request, user);
     const atMost = ttlDays === 0 && user !== undefined ? wantedEnd(op.context, request, user) : undefined;
     await extendUser(op.context, userId, ttlDays === 0 ? days : ttlDays, { atMost });
     return;
@@ -67,6 +88,12 @@ export async function settleRequest(op: Operation, request: ApprovalRow, user: U
   const message = extensionRejected(op.context.policy.site, { username, reason, expireAt: user?.expireAt });
   // The address may have changed since the request.
   await queueMail(op, { recipient: user?.email ?? request.email, message });
+}
+
+/** Throws `conflict` if a manager asked, and the user is no longer of that manager's company: nobody asks for them now. */
+function requireStillOfCompany({ companyId, username }: ApprovalRow, user: User | undefined): void {
+  if (companyId === null || user === undefined || user.companyId === companyId) return;
+  throw new UamError("conflict", `${username} has left the company whose manager asked; reject the request`);
 }
 
 /** See `latestEnd`; undefined if the user's end has not moved since. Throws `invalid` if the end that was asked for has passed. */
@@ -109,7 +136,7 @@ async function requireMayAsk(op: Operation, user: User): Promise<void> {
   }
   const pending = and(eq(approvals.userId, user.id), eq(approvals.kind, "extension"), eq(approvals.status, "pending"));
   if ((await op.tx.$count(approvals, pending)) > 0) {
-    throw new UamError("conflict", "You have asked for more time already; wait until that is decided", {
+    throw new UamError("conflict", `More time for ${username} is asked for already; wait until that is decided`, {
       reason: "extension.pending",
     });
   }

@@ -3,7 +3,7 @@
  * applications for an address.
  */
 
-import { and, count, eq, gt, inArray, type SQL, sql } from "drizzle-orm";
+import { and, count, eq, gt, inArray, isNull, type SQL, sql } from "drizzle-orm";
 import { UamError } from "../../shared/errors.ts";
 import { DAY, HOUR, shift } from "../../shared/time/clock.ts";
 import type { Transaction } from "../../store/client.ts";
@@ -18,6 +18,8 @@ const MAX_PENDING = 200;
 const MAX_OF_MAILBOX = 3;
 /** Above this number, further applications from a flooded mailbox are dropped: the remaining places are for others. */
 const SHARED = 50;
+/** Most applications of one company's managers that may be pending at once; they are none of the above. */
+const MAX_OF_COMPANY = 50;
 /** Mails about applications to one mailbox within a day. */
 const MAX_MAILS = 3;
 
@@ -30,10 +32,24 @@ export async function hasRoom(tx: Transaction, email: string): Promise<boolean> 
   const [pending] = await tx
     .select({ all: count(), own: own.mapWith(Number) })
     .from(approvals)
-    .where(and(eq(approvals.status, "pending"), eq(approvals.kind, "access")));
+    .where(and(eq(approvals.status, "pending"), eq(approvals.kind, "access"), isNull(approvals.companyId)));
   const { all, own: ofMailbox } = pending ?? { all: 0, own: 0 };
   if (all < MAX_PENDING) return all < SHARED || ofMailbox < MAX_OF_MAILBOX;
   throw new UamError("limited", "Too many applications are waiting for a decision; try again in an hour", {
+    retryAfter: HOUR / 1000,
+    reason: "application.limit",
+  });
+}
+
+/** Throws `limited` while too many applications of the company's managers are pending. The caller has locked the notice of applications. */
+export async function requireRoomOf(tx: Transaction, companyId: number): Promise<void> {
+  const pending = and(
+    eq(approvals.status, "pending"),
+    eq(approvals.kind, "access"),
+    eq(approvals.companyId, companyId),
+  );
+  if ((await tx.$count(approvals, pending)) < MAX_OF_COMPANY) return;
+  throw new UamError("limited", "Too many applications of your company are waiting for a decision; try again later", {
     retryAfter: HOUR / 1000,
     reason: "application.limit",
   });

@@ -3,7 +3,7 @@
  * locked for the check, because a removal must not wait for the removed caller's requests, however long they take.
  */
 
-import { eq, type SQL, sql } from "drizzle-orm";
+import { and, eq, gt, isNull, type SQL, sql } from "drizzle-orm";
 import { UamError } from "../../shared/errors.ts";
 import type { AuditAction } from "../../shared/product/audit-actions.ts";
 import type { AdminRole } from "../../shared/product/statuses.ts";
@@ -22,6 +22,8 @@ export interface Permit {
   readonly principalId: number;
   /** The roles with which an administrator may do it. */
   readonly roles: readonly AdminRole[];
+  /** The company, by its id, that a user must be an active manager of. */
+  readonly manages?: number;
 }
 
 /** The part of an operation's context that the check needs. */
@@ -38,10 +40,14 @@ export function isPermitted(): SQL<boolean> {
   const { placeholder } = sql;
   const [by, hash] = [placeholder("permitBy"), sql`decode(${placeholder("permitHash")}, 'hex')`];
   const now = sql`${placeholder("permitNow")}::timestamptz`;
+  const company = sql`${placeholder("permitManages")}::bigint`;
+  const manages = sql`(${company} = 0 or exists (select 1 from ${users} u where u.id = s.principal_id
+      and u.company_id = ${company} and u.manager and u.status = 'active' and u.disabled_at is null and u.expire_at > ${now}))`;
   const suffices = (role: SQL) => sql`strpos(${placeholder("permitRoles")}, ' ' || ${role} || ' ') > 0`;
   return sql<boolean>`case ${by}::text when 'session' then exists (
       select 1 from ${sessions} s left join ${admins} a on s.user_type = 'admin' and a.id = s.principal_id
-      where s.token_hash = ${hash} and s.expires_at > ${now} and (s.user_type = 'user' or ${suffices(sql`a.role`)}))
+      where s.token_hash = ${hash} and s.expires_at > ${now} 
+      and (s.user_type = 'user' and ${manages} or ${suffices(sql`a.role`)}))
     when 'token' then exists (
       select 1 from ${tokens} t join ${admins} a on a.id = t.owner_id where t.token_hash = ${hash} and t.revoked_at is null
       and t.expires_at > ${now} and ${suffices(sql`a.role`)} and ${suffices(sql`t.role`)})
@@ -55,6 +61,7 @@ export function permitParameters({ clock, permit }: Asking) {
     permitHash: permit?.hash ?? "",
     permitNow: clock.now().toISOString(),
     permitRoles: ` ${permit?.roles.join(" ") ?? ""} `,
+    permitManages: permit?.manages ?? 0,
   };
 }
 
@@ -69,7 +76,7 @@ const selectPermitted = preparedOnce((db) =>
 export async function requirePermission(db: Database | Transaction, asking: Asking, action?: AuditAction) {
   if (asking.permit === undefined) return;
   const [row] = await selectPermitted(db).execute(permitParameters(asking));
-  if (row?.permitted !== true) throw await refusalOf(db, asking.permit, action);
+  if (row?.permitted !== true) throw await refusalOf(db, { ...asking, permit: asking.permit }, action);
 }
 
 /**
@@ -103,10 +110,11 @@ const ONLY_WHILE_ACTIVE: ReadonlySet<AuditAction> = new Set(["key.create", "exte
 
 async function refusalOf(
   db: Database | Transaction,
-  permit: Permit,
+  { permit, clock }: Asking & { readonly permit: Permit },
   action: AuditAction | undefined,
 ): Promise<UamError> {
-  const { by, userType, principalId, roles } = permit;
+  const { by, userType, principalId, roles, manages } = permit;
+  if (manages !== undefined && (await findManaged(db, principalId, clock.now())) !== manages) return notManager();
   if (userType === "user") return (await shutRefusal(db, principalId, action)) ?? ended();
   const [admin] = await db.select({ role: admins.role }).from(admins).where(eq(admins.id, principalId));
   if (admin !== undefined && !roles.includes(admin.role)) {
@@ -116,6 +124,23 @@ async function refusalOf(
   if (by === "session") return ended();
   const sentence = "The token was revoked, or has ended, since the request came";
   return new UamError("unauthorized", sentence, { reason: "token.revoked" });
+}
+
+/** The company that the user manages, as long as they are active; undefined for everybody else. */
+export async function findManaged(db: Database | Transaction, userId: number, now: Date): Promise<number | undefined> {
+  const active = and(eq(users.status, "active"), isNull(users.disabledAt), gt(users.expireAt, now));
+  const [user] = await db
+    .select({ companyId: users.companyId })
+    .from(users)
+    .where(and(eq(users.id, userId), users.manager, active));
+  return user?.companyId ?? undefined;
+}
+
+/** The refusal of who is no manager, or no longer. */
+export function notManager(): UamError {
+  return new UamError("forbidden", "Only an active manager of a company may do this", {
+    reason: "company.not_manager",
+  });
 }
 
 async function shutRefusal(db: Database | Transaction, userId: number, action: AuditAction | undefined) {

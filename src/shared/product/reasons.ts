@@ -132,6 +132,7 @@ export const REASONS = {
   "company.used": "Users come from the company.",
   "company.full": "The company has as many users as it may have.",
   "company.ended": "The company, or its contract, has ended: nobody of it is given access.",
+  "company.not_manager": "Only a manager of the company may do this, who has access and is still one.",
   "company.limit": "The company allows its users less; the sentence says what.",
   "grant.last": "The user would have no host left.",
   "host.refused": "The host refused; nothing was changed, unless the sentence says otherwise.",

@@ -119,6 +119,8 @@ const SHUT: Readonly<Record<string, number>> = {
   "POST /me/keys": 409,
   "POST /me/extension": 409,
   "POST /me/lock": 409,
+  "POST /me/company/users/{id}/end": 403,
+  "POST /me/company/applications": 403,
 };
 
 const OF_USERS: Readonly<Record<string, readonly [(route: string) => number, Loss]>> = {

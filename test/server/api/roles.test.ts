@@ -8,6 +8,7 @@ import { API_ROOT } from "../../../src/server/api/app.ts";
 import { ADMIN_ROLES, type AdminRole } from "../../../src/shared/product/statuses.ts";
 import { ADMIN_PASSWORD, type Client, createTestApp, type TestApp } from "../../support/app.ts";
 import { PASSKEY_ORIGIN } from "../../support/authenticator.ts";
+import { makeManager } from "../../support/manager.ts";
 import { apiDocument } from "../../support/openapi.ts";
 
 const CALLERS = ["nobody", "user", ...ADMIN_ROLES] as const;
@@ -74,6 +75,10 @@ const MAY: Readonly<Record<string, readonly Caller[]>> = {
   "GET /me/audit": USERS,
   "POST /me/lock": USERS,
   "POST /me/extension": USERS,
+  "GET /me/company": USERS,
+  "GET /me/company/users": USERS,
+  "POST /me/company/users/:id/end": USERS,
+  "POST /me/company/applications": USERS,
   "POST /approvals": ANYONE,
   "GET /approvals": reading(REVIEWERS),
   "POST /approvals/:id/review": REVIEWERS,
@@ -175,7 +180,12 @@ afterAll(() => app.close());
 
 async function clientOf(caller: Caller): Promise<Client> {
   if (caller === "nobody") return app.anonymous();
-  if (caller === "user") return (await app.user("reader")).client;
+  if (caller === "user") {
+    const { id, client } = await app.user("reader");
+    // Of the external users, managers of a company may call every route for them.
+    await makeManager(app, id);
+    return client;
+  }
   const client = app.anonymous();
   const answer = await client.call("POST", "/auth/admin/login", { username: caller, password: ADMIN_PASSWORD });
   expect(answer.body).toMatchObject({ data: { user_type: "admin", username: caller, role: caller } });

@@ -14,6 +14,7 @@ import { hostHandlers } from "./hosts.ts";
 import { importHandlers } from "./imports.ts";
 import { keyHandlers } from "./keys.ts";
 import { meHandlers } from "./me.ts";
+import { ownCompanyHandlers } from "./own-company.ts";
 import { passkeyHandlers } from "./passkeys.ts";
 import { serviceHandlers } from "./service.ts";
 import { sessionHandlers } from "./sessions.ts";
@@ -29,6 +30,7 @@ export const HANDLERS: Handlers<typeof CONTRACT> = {
   ...userHandlers,
   ...importHandlers,
   ...companyHandlers,
+  ...ownCompanyHandlers,
   ...keyHandlers,
   ...sessionHandlers,
   ...meHandlers,

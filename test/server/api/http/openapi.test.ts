@@ -14,6 +14,7 @@ import { createOpenApiDocument } from "../../../../src/server/api/http/openapi.t
 import type { JsonSchema } from "../../../../src/server/api/http/openapi-schema.ts";
 import { KEY_TYPES } from "../../../../src/shared/product/ssh-key-types.ts";
 import { type Client, createTestApp, type TestApp } from "../../../support/app.ts";
+import { makeManager } from "../../../support/manager.ts";
 import { apiDocument } from "../../../support/openapi.ts";
 
 /** Every route of the interface and the statuses it can answer with; 408, 413 and 500 are every route's, what a token brings about every guarded one's. */
@@ -54,6 +55,10 @@ const STATUSES: Record<string, readonly number[]> = {
   "GET /me": [200, 401, 403],
   "POST /me/lock": [200, 400, 401, 403, 404, 409],
   "POST /me/extension": [201, 400, 401, 403, 404, 409],
+  "GET /me/company": [200, 401, 403, 404],
+  "GET /me/company/users": [200, 400, 401, 403, 404],
+  "POST /me/company/users/{id}/end": [200, 400, 401, 403, 404],
+  "POST /me/company/applications": [201, 400, 401, 403, 404, 409],
   "GET /me/keys": [200, 401, 403, 404],
   "POST /me/keys": [201, 400, 401, 403, 404, 409],
   "PATCH /me/keys/{id}": [200, 400, 401, 403, 404],
@@ -148,7 +153,9 @@ let callers: Record<"admin" | "user", Client>;
 
 beforeAll(async () => {
   app = await createTestApp();
-  callers = { admin: await app.admin(), user: (await app.user("reader")).client };
+  const reader = await app.user("reader");
+  await makeManager(app, reader.id);
+  callers = { admin: await app.admin(), user: reader.client };
 });
 afterAll(() => app.close());
 
