@@ -43,6 +43,7 @@ import shortenings from "../../drizzle/0039_shortenings.sql" with { type: "text"
 import welcomePending from "../../drizzle/0040_welcome_pending.sql" with { type: "text" };
 import companies from "../../drizzle/0041_companies.sql" with { type: "text" };
 import companyChanges from "../../drizzle/0042_company_changes.sql" with { type: "text" };
+import reviews from "../../drizzle/0043_reviews.sql" with { type: "text" };
 
 export interface Migration {
   readonly name: string;
@@ -93,4 +94,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0040_welcome_pending", sql: welcomePending },
   { name: "0041_companies", sql: companies },
   { name: "0042_company_changes", sql: companyChanges },
+  { name: "0043_reviews", sql: reviews },
 ];

@@ -42,6 +42,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
         "store/schema-events.ts",
         "store/schema-fleet.ts",
         "store/schema-companies.ts",
+        "store/schema-reviews.ts",
       ],
       "store/client.ts",
       ...["store/locks.ts", "store/notify.ts", "store/json-rows.ts", "store/any-of.ts", "store/searched.ts"],

@@ -45,3 +45,11 @@ export const HOST_STATUSES = ["active", "locked", "retiring"] as const;
 
 /** Its users may have access, are losing it, or have none any more. */
 export const COMPANY_STATUSES = ["active", "ending", "ended"] as const;
+
+/** Whom a review is about: everybody, or the users of a company, of a group of hosts, or of a sponsor. */
+export const REVIEW_SCOPES = ["all", "company", "host_group", "sponsor"] as const;
+export const REVIEW_STATUSES = ["open", "closed"] as const;
+/** What a review does on its day to whoever was not answered for. */
+export const UNANSWERED_WAYS = ["disable", "report"] as const;
+/** How an item of a review ended: as somebody answered, without an answer, or because the user had no access any more. */
+export const REVIEW_ANSWERS = ["keep", "end", "shorten", "unanswered", "gone"] as const;

@@ -26,6 +26,7 @@ import * as companiesSchema from "../../../src/store/schema-companies.ts";
 import * as eventsSchema from "../../../src/store/schema-events.ts";
 import * as fleetSchema from "../../../src/store/schema-fleet.ts";
 import * as passkeySchema from "../../../src/store/schema-passkeys.ts";
+import * as reviewsSchema from "../../../src/store/schema-reviews.ts";
 import * as ssoSchema from "../../../src/store/schema-sso.ts";
 import { ADMIN_PASSWORD, createTestApp, type TestApp } from "../../support/app.ts";
 import { busyDraft, fillAuditLog, seededRandom } from "../../support/audit-log.ts";
@@ -122,6 +123,7 @@ async function rowsOf(connection: ConnectionOptions, table: string): Promise<rea
 const allTables = Object.values({
   ...schema,
   ...companiesSchema,
+  ...reviewsSchema,
   ...authSchema,
   ...auditSchema,
   ...ssoSchema,
