@@ -15,6 +15,7 @@ import { statsCommand } from "./commands/audit/stats.ts";
 import { companyCommand } from "./commands/companies/company.ts";
 import { fleetCommand } from "./commands/hosts/fleet.ts";
 import { hostCommand } from "./commands/hosts/host.ts";
+import { reviewCommand } from "./commands/reviews/review.ts";
 import { backupCommand } from "./commands/service/backup.ts";
 import { configCommand } from "./commands/service/config.ts";
 import { doctorCommand } from "./commands/service/doctor.ts";
@@ -47,6 +48,7 @@ export const GROUPS: ReadonlySet<string> = new Set([
   "token",
   "webhook",
   "company",
+  "review",
   "host",
   "fleet",
   "agent",
@@ -69,6 +71,7 @@ export const commands = or(
     or(
       userCommand,
       companyCommand,
+      reviewCommand,
       keyCommand,
       approvalCommand,
       auditCommand,

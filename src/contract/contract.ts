@@ -14,6 +14,7 @@ import { hosts } from "./hosts.ts";
 import { keys } from "./keys.ts";
 import { me } from "./me.ts";
 import { passkeys } from "./passkeys.ts";
+import { reviews } from "./reviews/reviews.ts";
 import type { Routes } from "./route.ts";
 import { service } from "./service.ts";
 import { sessions } from "./sessions.ts";
@@ -32,6 +33,7 @@ export const CONTRACT = {
   ...imports,
   ...companies,
   ...ownCompany,
+  ...reviews,
   ...keys,
   ...sessions,
   ...me,

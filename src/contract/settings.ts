@@ -14,7 +14,7 @@ const SettingParams = v.object({
 const SettingRecord = v.pipe(
   v.object({
     key: v.picklist(SETTING_KEYS),
-    value: described("90d", "A duration: whole numbers with the units d, h, m and s, largest first"),
+    value: described("90d", "A duration: whole numbers with the units d, h, m and s, largest first; or `off`"),
     overridden: v.pipe(
       v.boolean(),
       v.metadata({ description: "Whether it replaces the configured default", examples: [true] }),
@@ -32,7 +32,10 @@ const SettingRecord = v.pipe(
 const SettingChange = v.pipe(
   v.object({
     key: v.picklist(SETTING_KEYS),
-    value: text("90d", "A duration such as `90d`, `1d12h` or `720h0m0s`, with the units w, d, h, m and s"),
+    value: text(
+      "90d",
+      "A duration such as `90d`, `1d12h` or `720h0m0s`, with the units w, d, h, m and s; `off` for `policy.review_every`",
+    ),
   }),
   v.title("SettingChange"),
 );

@@ -16,8 +16,8 @@ import type { Stats } from "../domain/stats/stats.ts";
 import type { OwnAccount } from "../domain/users/own-account.ts";
 import type { UserPreview } from "../domain/users/preview.ts";
 import type { OpenSession } from "../domain/users/ssh-sessions.ts";
+import { settingText } from "../shared/product/setting-keys.ts";
 import { hostAccountOf } from "../shared/text/account-name.ts";
-import { formatDuration } from "../shared/time/duration.ts";
 import { formatOptionalTimestamp, formatTimestamp } from "../shared/time/timestamp.ts";
 import type { ApprovalRow, KeyRow, UserRow } from "../store/schema.ts";
 import type { TotpRow } from "../store/schema-passkeys.ts";
@@ -142,9 +142,9 @@ export function applicationRecord(application: ApprovalRow) {
 }
 
 export function settingRecord({ key, value, overridden, pending }: Setting) {
-  const record = { key, value: formatDuration(value), overridden };
+  const record = { key, value: settingText(value), overridden };
   if (pending === undefined) return record;
-  return { ...record, pending: { value: formatDuration(pending.value), at: formatTimestamp(pending.at) } };
+  return { ...record, pending: { value: settingText(pending.value), at: formatTimestamp(pending.at) } };
 }
 
 /** The effects of a change to a user. */
@@ -163,7 +163,7 @@ export function settingPreviewRecord({ key, value, at, deletes, effects, host }:
   const { users, auditRecords } = deletes;
   return {
     preview: true as const,
-    ...{ key, value: formatDuration(value), at: formatTimestamp(at) },
+    ...{ key, value: settingText(value), at: formatTimestamp(at) },
     deletes: { users, audit_records: auditRecords },
     effects: [...effects],
     host: [...host],

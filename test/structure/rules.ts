@@ -111,6 +111,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
     imports: ["domain", "store/schema-fleet.ts"],
   },
   "server/company-records.ts": { what: "the same of companies, and of their people", imports: ["domain"] },
+  "server/review-records.ts": { what: "the same of reviews", imports: ["domain/reviews"] },
   "server/api": {
     what: "HTTP: the contract's handlers, and in http/, which alone knows Elysia, what surrounds them",
     imports: [
@@ -121,6 +122,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
       "server/import-record.ts",
       "server/fleet-records.ts",
       "server/company-records.ts",
+      "server/review-records.ts",
       "server/event-records.ts",
       "server/attention-record.ts",
       "contract",

@@ -19,6 +19,7 @@ export const TESTED_BY: Readonly<Record<string, readonly string[]>> = {
   "cli/commands/companies/company-end.ts": ["cli/commands/companies/company.test.ts"],
   "cli/commands/companies/company-output.ts": ["cli/commands/companies/company.test.ts"],
   "cli/commands/companies/company-update.ts": ["cli/commands/companies/company.test.ts"],
+  "cli/commands/reviews": ["cli/commands/reviews/review.test.ts"],
   "cli/commands/administrators": ["cli/office.test.ts"],
   "cli/commands/agents": ["cli/commands/agents/agent.test.ts", "host/agent.host.test.ts"],
   "cli/commands/audit": ["cli/office.test.ts", "cli/commands/audit/stats.test.ts"],
@@ -64,6 +65,7 @@ export const TESTED_BY: Readonly<Record<string, readonly string[]>> = {
   "domain/companies": [
     ...["domain/companies/companies.test.ts", "domain/companies/ending.test.ts", "domain/companies/narrowing.test.ts"],
   ],
+  "domain/reviews": ["domain/reviews/reviews.test.ts", "cli/commands/reviews/review.test.ts"],
   "domain/access": ["domain/access/access.test.ts"],
   "domain/accounts": ["domain/accounts/closings.test.ts", "server/api/pairs.test.ts"],
   "domain/accounts/local-account.ts": ["domain/hosts/local-account.test.ts"],

@@ -8,6 +8,7 @@ import { createCompany } from "../../src/domain/companies/companies.ts";
 import { endCompany } from "../../src/domain/companies/ending.ts";
 import { createWebhook } from "../../src/domain/events/webhooks.ts";
 import { createGroup } from "../../src/domain/hosts/groups.ts";
+import { startReview } from "../../src/domain/reviews/start.ts";
 import { importUsers } from "../../src/domain/users/import/import-users.ts";
 import { disableUser } from "../../src/domain/users/users.ts";
 import { users } from "../../src/store/schema.ts";
@@ -59,6 +60,8 @@ export function createChanges(app: TestApp, helper: Client, hookUrl: string) {
   const admin = async () => (await addAdmin(app.system, fresh("other"), "other@example.org", password, "operator")).id;
   const group = async () => (await createGroup(app.system, { name: fresh("group") })).row.id;
   const company = async () => (await createCompany(app.system, { name: fresh("company") })).row.id;
+  const review = async () =>
+    (await startReview(app.system, { scope: "all", dueDays: 14, unanswered: "report" })).row.id;
   const hook = async () => (await createWebhook(app.system, { url: hookUrl, actions: ["audit.purge"] })).entry.id;
   const application = async () => {
     const username = fresh("applicant");
@@ -204,6 +207,18 @@ export function createChanges(app: TestApp, helper: Client, hookUrl: string) {
     "PATCH /companies/{id}": async () => ({ path: `/companies/${await company()}`, body: { max_users: 3 } }),
     "DELETE /companies/{id}": async () => ({ path: `/companies/${await company()}` }),
     "POST /companies/{id}/end": async () => ({ path: `/companies/${await company()}/end` }),
+    "POST /reviews": async () => {
+      await user();
+      return { path: "/reviews", body: { scope: "all", due_days: 14 } };
+    },
+    "POST /reviews/{id}/items/{user}": async () => {
+      const { id } = await user();
+      return { path: `/reviews/${await review()}/items/${id}`, body: { answer: "keep" } };
+    },
+    "POST /reviews/{id}/close": async () => {
+      await user();
+      return { path: `/reviews/${await review()}/close`, body: { unanswered: "report" } };
+    },
     "POST /companies/{id}/resume": async () => {
       const id = await company();
       await endCompany(app.system, id);

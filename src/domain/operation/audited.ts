@@ -42,7 +42,7 @@ export function audited<T, P = undefined>(
 const OTHER_CLOSINGS: ReadonlySet<AuditAction> = new Set([
   ...(["token.revoke", "admin.remove", "admin.end_sessions", "user.end_sessions", "webhook.delete"] as const),
   "host.lock",
-  "company.end",
+  ...(["company.end", "review.answer", "review.unanswered"] as const),
 ]);
 
 /**

@@ -2,7 +2,7 @@
 
 import { and, asc, count, gt, gte, lte } from "drizzle-orm";
 import type { Preview } from "../../shared/product/preview.ts";
-import type { SettingKey } from "../../shared/product/setting-keys.ts";
+import { type SettingKey, settingText } from "../../shared/product/setting-keys.ts";
 import { counted } from "../../shared/text/counted.ts";
 import { shift } from "../../shared/time/clock.ts";
 import { formatDuration } from "../../shared/time/duration.ts";
@@ -42,7 +42,7 @@ export async function previewSetting(context: Context, key: SettingKey, text?: s
   const gone = [counted(deletes.users, "user"), counted(deletes.auditRecords, "audit record")];
   const tells = hold !== undefined && before.pending?.value !== value;
   const effects = [
-    value === before.value ? `${key} is ${formatDuration(value)} already.` : meaning(key, value),
+    value === before.value ? `${key} is ${settingText(value)} already.` : meaning(key, value),
     ...(hold === undefined ? [] : [`This takes effect at ${formatTimestamp(at)}; until then it can be taken back.`]),
     ...gone
       .filter((some) => !some.startsWith("0 "))
@@ -61,6 +61,9 @@ function meaning(key: SettingKey, value: number): string {
       return `Users are deleted ${length} after they expired.`;
     case "policy.audit_retention":
       return `Audit records are deleted after ${length}.`;
+    case "policy.review_every":
+      if (value === 0) return "No review begins by itself.";
+      return `A review of everybody begins every ${length}; whoever is not answered for by its day is disabled.`;
   }
 }
 

@@ -5,7 +5,7 @@
 
 import { eq } from "drizzle-orm";
 import { UamError } from "../../shared/errors.ts";
-import { SETTING_KEYS, type SettingKey } from "../../shared/product/setting-keys.ts";
+import { OFF, SETTING_KEYS, type SettingKey, settingText } from "../../shared/product/setting-keys.ts";
 import { DAY, shift } from "../../shared/time/clock.ts";
 import { formatDuration, MAX_DAYS, parseDuration } from "../../shared/time/duration.ts";
 import type { Database, Transaction } from "../../store/client.ts";
@@ -19,7 +19,7 @@ import { type Hold, holdFor, lockSettings, readState, storeHold } from "./hold.t
 
 export interface Setting {
   readonly key: SettingKey;
-  /** The value in force, in milliseconds. */
+  /** The value in force, in milliseconds; 0 for one that is off. */
   readonly value: number;
   /** Whether a stored value replaces the configured default, now or from `pending.at` on. */
   readonly overridden: boolean;
@@ -29,6 +29,8 @@ export interface Setting {
 
 /** The longest value of the settings that decide when an account expires and is deleted. */
 const MAX_ACCOUNT_TIME = MAX_DAYS * DAY;
+/** The shortest value of the settings that can be off. */
+const SHORTEST = { "policy.review_every": 7 * DAY } as const;
 
 /** All settings as they stand. */
 export async function listSettings(context: Context): Promise<readonly Setting[]> {
@@ -38,7 +40,7 @@ export async function listSettings(context: Context): Promise<readonly Setting[]
 }
 
 /**
- * Overrides a default with a duration given as text such as `90d`; throws `invalid` for a text that is not a duration, is out
+ * Overrides a default with a duration given as text such as `90d`, or with `off` where a setting can be off; throws `invalid` for a text that is not a duration, is out
  * of range, or is a retention that only the host's configuration may set.
  */
 export function updateSetting(context: Context, key: SettingKey, text: string): Promise<Setting> {
@@ -88,6 +90,8 @@ export function defaultOf(policy: Policy, key: SettingKey): number {
       return policy.recyclePeriod;
     case "policy.audit_retention":
       return policy.auditRetention;
+    case "policy.review_every":
+      return 0;
   }
 }
 
@@ -132,9 +136,9 @@ async function change(
   if (isDelayed(key)) await storeHold(op.tx, key, { configured, hold });
   const setting = { key, value: before.value, overridden: row !== undefined };
   const detail = {
-    value: formatDuration(wanted),
+    value: settingText(wanted),
     overridden: setting.overridden,
-    old_value: formatDuration(before.value),
+    old_value: settingText(before.value),
   };
   if (hold === undefined) {
     op.record({ detail });
@@ -159,6 +163,7 @@ export function holdOf(before: Setting, wanted: number, now: Date): Hold | undef
 
 /** The value of a setting that the text means, in milliseconds; throws `invalid` for one that may not be set. */
 export function parseValue(policy: Policy, key: SettingKey, text: string): number {
+  if (key === "policy.review_every") return parseSwitched(key, text);
   if (key !== "policy.audit_retention") return parseDuration(text, MAX_ACCOUNT_TIME);
   const value = parseDuration(text);
   if (value >= policy.auditRetentionMin) return value;
@@ -169,6 +174,15 @@ export function parseValue(policy: Policy, key: SettingKey, text: string): numbe
   );
 }
 
+function parseSwitched(key: keyof typeof SHORTEST, text: string): number {
+  if (text === OFF) return 0;
+  const value = parseDuration(text, MAX_ACCOUNT_TIME);
+  if (value >= SHORTEST[key]) return value;
+  throw new UamError("invalid", `${key} is off, or at least ${formatDuration(SHORTEST[key])}`, {
+    reason: "setting.too_short",
+  });
+}
+
 /** A value that was stored before there was a shortest retention does not go below it either. */
 export function atLeast(policy: Policy, key: SettingKey, value: number): number {
   return key === "policy.audit_retention" ? Math.max(value, policy.auditRetentionMin) : value;
@@ -176,7 +190,7 @@ export function atLeast(policy: Policy, key: SettingKey, value: number): number 
 
 /** Whether a shorter value deletes existing data. */
 function isDelayed(key: SettingKey): boolean {
-  return key !== "policy.default_ttl";
+  return key === "policy.recycle_period" || key === "policy.audit_retention";
 }
 
 function settingEntry(key: SettingKey) {

@@ -17,6 +17,7 @@ import { expireDue, recycleDue } from "../../domain/lifecycle/lifecycle.ts";
 import { remindExpiring } from "../../domain/lifecycle/reminders.ts";
 import { remindOfTokens } from "../../domain/lifecycle/token-reminders.ts";
 import { type Services, systemContext } from "../../domain/operation/context.ts";
+import { workOnReviews } from "../../domain/reviews/due.ts";
 import { noteConfigured } from "../../domain/settings/settings.ts";
 import { storeCounts } from "../../domain/stats/daily.ts";
 import type { Drift } from "../../protocol/host.ts";
@@ -71,6 +72,11 @@ export function jobsOf(services: Services, { reconcile }: JobParts): readonly Jo
         await finishEndings(services, signal);
         await finishNarrowings(services, signal);
       },
+    },
+    {
+      name: "reviews",
+      schedule: "* * * * *",
+      run: async (signal) => await workOnReviews(services, await beat(services), signal),
     },
     {
       // Separate from expiring, which must not wait until a large home directory is removed.

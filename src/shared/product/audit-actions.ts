@@ -11,6 +11,7 @@ export const RESOURCE_TYPES = [
   "host_group",
   "fleet",
   "company",
+  "review",
 ] as const;
 
 export type ResourceType = (typeof RESOURCE_TYPES)[number];
@@ -105,6 +106,10 @@ const ACTIONS = {
   "company.delete": ["company", "none"],
   "company.end": ["company", "none"],
   "company.resume": ["company", "none"],
+  "review.start": ["review", "none"],
+  "review.answer": ["review", "none"],
+  "review.unanswered": ["review", "none"],
+  "review.close": ["review", "none"],
 } as const satisfies Readonly<Record<string, readonly [ResourceType | "", HostEffect]>>;
 
 export type AuditAction = keyof typeof ACTIONS;

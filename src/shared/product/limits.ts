@@ -20,3 +20,8 @@ export const MAX_IMPORT_FAULTS = 100;
 export const MAX_COMPANY_NAME = 128;
 /** More than any company's `max_users`. */
 export const MOST_COMPANY_USERS = 1_000_000;
+/** Days that there are to answer in a review, and how many later than its day an administrator may let one answer come. */
+export const MOST_REVIEW_DAYS = 365;
+export const MOST_GRACE_DAYS = 7;
+/** Answers in one request. */
+export const MOST_ANSWERS = 1000;

@@ -503,6 +503,9 @@ const FLEET = AUDIT_ACTIONS.filter((action) => /^(?:host|host_token|host_group|f
 /** Their operations, and their tests, are in companies/. */
 const COMPANIES = AUDIT_ACTIONS.filter((action) => action.startsWith("company."));
 
+/** Their operations, and their tests, are in reviews/. */
+const REVIEWS = AUDIT_ACTIONS.filter((action) => action.startsWith("review."));
+
 /** Their operations, and their tests, are in adoption/, lifecycle/, in auth/, server/api/handlers/admins.ts, and at the command line. */
 const ELSEWHERE: readonly AuditAction[] = [
   ...(["lifecycle.expire", "lifecycle.recycle", "audit.purge", "reconcile.repair"] as const),
@@ -516,7 +519,7 @@ const ELSEWHERE: readonly AuditAction[] = [
 
 describe("the Events table", () => {
   test("names every action there is", () => {
-    expect([...EVENTS.map(({ action }) => action), ...ELSEWHERE, ...FLEET, ...COMPANIES].sort()).toEqual(
+    expect([...EVENTS.map(({ action }) => action), ...ELSEWHERE, ...FLEET, ...COMPANIES, ...REVIEWS].sort()).toEqual(
       [...AUDIT_ACTIONS].sort(),
     );
   });

@@ -29,6 +29,7 @@ describe("listSettings()", () => {
           { key: "policy.default_ttl", value: "90d", overridden: false },
           { key: "policy.recycle_period", value: "30d", overridden: false },
           { key: "policy.audit_retention", value: "364d", overridden: false },
+          { key: "policy.review_every", value: "off", overridden: false },
         ],
       },
     });

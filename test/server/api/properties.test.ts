@@ -60,7 +60,7 @@ async function state(): Promise<string> {
     select jsonb_build_array((select jsonb_agg(u) from users u), (select jsonb_agg(k) from ssh_keys k),
       (select jsonb_agg(a) from approvals a), (select jsonb_agg(s) from settings s), (select jsonb_agg(a) from admins a),
         (select jsonb_agg(t) from tokens t), (select jsonb_agg(w) from webhooks w), (select jsonb_agg(h) from hosts h), (select jsonb_agg(g) from host_groups g),
-        (select jsonb_agg(c) from companies c), (select jsonb_agg(m) from host_group_members m), (select jsonb_agg(g) from grants g), (select jsonb_agg(p) from passkeys p),
+        (select jsonb_agg(c) from companies c), (select jsonb_agg(r) from reviews r), (select jsonb_agg(i) from review_items i), (select jsonb_agg(m) from host_group_members m), (select jsonb_agg(g) from grants g), (select jsonb_agg(p) from passkeys p),
         (select jsonb_agg(t) from totp_secrets t), (select jsonb_agg(t) from used_tickets t)) as all`);
   return JSON.stringify([row?.all, [...app.host.accounts]]);
 }
@@ -96,6 +96,8 @@ describe("path ids", () => {
       "GET /users/:id/hosts",
     ],
     ...["GET /host-groups/:id", "DELETE /host-groups/:id", "GET /companies/:id", "DELETE /companies/:id"],
+    ...["GET /reviews/:id", "GET /reviews/:id/items", "GET /reviews/:id/report"],
+    ...["POST /reviews/:id/close", "POST /reviews/:id/items/1", "POST /reviews/1/items/:id"],
     ...["GET /users/:id/sessions", "DELETE /users/:id/keys/1", "DELETE /users/1/keys/:id"],
     "DELETE /users/:id/web-sessions",
     ...["DELETE /users/:id/sessions/1", "DELETE /users/1/sessions/:id"],

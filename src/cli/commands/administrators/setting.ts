@@ -28,7 +28,9 @@ const set = command(
   map(
     object({
       key,
-      value: argument(string({ metavar: "DURATION" }), { description: message`A duration such as 90d or 1d12h.` }),
+      value: argument(string({ metavar: "DURATION" }), {
+        description: message`A duration such as 90d or 1d12h; "off" for policy.review_every.`,
+      }),
       preview: previewFlag(),
       json: jsonFlag(),
     }),

@@ -28,7 +28,7 @@ export const recycleCommand = command(
   ),
   {
     brief: message`Show or recycle the users whose recycle period is over.`,
-    description: message`Shows how many expired users are due, and whether the service is waiting: after it was stopped for over an hour, or the clock was set, nothing is recycled or purged for 24 hours. --now ends the wait and removes everyone who is due, with their account, home directory and keys. Exits 1 if a user could not be removed.`,
+    description: message`Shows how many expired users are due, and whether the service is waiting: after it was stopped for over an hour, or the clock was set, nothing is recycled or purged, and no review disables anybody, for 24 hours. --now ends the wait and removes everyone who is due, with their account, home directory and keys. Exits 1 if a user could not be removed.`,
   },
 );
 
@@ -42,7 +42,11 @@ function runRecycle({ now, json }: Input): Command {
 async function recycle(context: Context, environment: CliEnvironment, json: boolean): Promise<number> {
   const { endHold } = await import("../../../domain/lifecycle/heartbeat.ts");
   const { recycleDue } = await import("../../../domain/lifecycle/lifecycle.ts");
-  const { done, failed } = await recycleDue(context, await endHold(context), stopSignal(environment));
+  const { workOnReviews } = await import("../../../domain/reviews/due.ts");
+  const time = await endHold(context);
+  const signal = stopSignal(environment);
+  const { done, failed } = await recycleDue(context, time, signal);
+  await workOnReviews(context, time, signal);
   if (json) printJson(environment, { recycled: done, failed });
   else environment.err(`Recycled: ${done}. Failed: ${failed}.\n`);
   return failed === 0 ? EXIT.done : EXIT.failed;

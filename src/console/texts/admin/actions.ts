@@ -223,6 +223,16 @@ const actions: Readonly<Record<AuditAction | "session.end", ActionWords>> = {
   "company.delete": named("Company deleted", "company", "deleted", "delete"),
   "company.end": named("Company ended", "company", "ended", "end"),
   "company.resume": named("Company resumed", "company", "resumed", "resume"),
+  "review.start": action("Review begun", () => ["began a review", "begin a review"]),
+  "review.answer": action("Answer in a review", (facts) => [
+    `answered for ${user(facts)} in a review`,
+    `answer for ${user(facts)} in a review`,
+  ]),
+  "review.unanswered": action("Not answered in a review", (facts) => [
+    `got no answer for ${user(facts)} in a review`,
+    `settle ${user(facts)} in a review`,
+  ]),
+  "review.close": action("Review closed", () => ["closed a review", "close a review"]),
   "user.grant": action("Hosts of a user changed", (facts) => [
     `set the hosts of ${user(facts)}`,
     `set the hosts of ${user(facts)}`,

@@ -38,6 +38,7 @@ const en = {
     host_group: "Everything about this host group",
     fleet: "Everything about this change on the hosts",
     company: "Everything about this company",
+    review: "Everything about this review",
     actor: (name: string) => `Everything ${name} did`,
   },
   filter: {
@@ -62,6 +63,7 @@ const en = {
       host_group: "Host group",
       fleet: "Change on the hosts",
       company: "Company",
+      review: "Review",
     },
     resource_id: "Number or name of the object",
     user_id: "About user number",

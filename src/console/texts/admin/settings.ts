@@ -29,6 +29,11 @@ const settings: Readonly<Record<SettingKey, SettingWords>> = {
     text: "Older records are deleted for good, and the log says how many and up to when.",
     note: "A shorter value takes effect after 24 hours; until then it can be taken back here. The configuration of the host sets a minimum.",
   },
+  "policy.review_every": {
+    title: "How often access is reviewed",
+    text: "That often a review of everybody begins by itself. Whoever is not answered for by its day is disabled.",
+    note: "Off by default, and at least 7 days.",
+  },
 };
 
 const en = {
@@ -55,7 +60,7 @@ const en = {
   resetOf: (title: string) => `Back to the default: ${title}`,
   dialog: {
     label: "New value",
-    hint: "Whole numbers with the units w, d, h and m, largest first: 90d is 90 days, 2w is two weeks, 1d12h is a day and a half.",
+    hint: "Whole numbers with the units w, d, h and m, largest first: 90d is 90 days, 2w is two weeks, 1d12h is a day and a half; off where it can be off.",
     empty: "Type a duration such as 90d.",
     wrong: "This is not a duration. Write for example 90d, 2w or 1d12h.",
     same: "This is the value that is in force.",

@@ -16,6 +16,7 @@ import { keyHandlers } from "./keys.ts";
 import { meHandlers } from "./me.ts";
 import { ownCompanyHandlers } from "./own-company.ts";
 import { passkeyHandlers } from "./passkeys.ts";
+import { reviewHandlers } from "./reviews.ts";
 import { serviceHandlers } from "./service.ts";
 import { sessionHandlers } from "./sessions.ts";
 import { settingHandlers } from "./settings.ts";
@@ -31,6 +32,7 @@ export const HANDLERS: Handlers<typeof CONTRACT> = {
   ...importHandlers,
   ...companyHandlers,
   ...ownCompanyHandlers,
+  ...reviewHandlers,
   ...keyHandlers,
   ...sessionHandlers,
   ...meHandlers,

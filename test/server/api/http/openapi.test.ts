@@ -86,6 +86,13 @@ const STATUSES: Record<string, readonly number[]> = {
   "DELETE /companies/{id}": [200, 400, 401, 403, 404, 409],
   "POST /companies/{id}/end": [200, 400, 401, 403, 404],
   "POST /companies/{id}/resume": [200, 400, 401, 403, 404, 409],
+  "GET /reviews": [200, 400, 401, 403],
+  "POST /reviews": [201, 400, 401, 403, 409],
+  "GET /reviews/{id}": [200, 400, 401, 403, 404],
+  "GET /reviews/{id}/items": [200, 400, 401, 403, 404],
+  "POST /reviews/{id}/items/{user}": [200, 400, 401, 403, 404, 409],
+  "POST /reviews/{id}/close": [200, 400, 401, 403, 404, 409],
+  "GET /reviews/{id}/report": [200, 400, 401, 403, 404],
   "GET /host-groups": [200, 401, 403],
   "GET /host-groups/{id}": [200, 400, 401, 403, 404],
   "POST /host-groups": [201, 400, 401, 403, 409],
@@ -258,7 +265,8 @@ describe("createOpenApiDocument()", () => {
     const required = operations.filter(({ operation }) => operation.requestBody?.required === false);
     expect(required.map(({ name }) => name).sort()).toEqual([
       ...["DELETE /auth/passkeys/{id}", "DELETE /auth/totp", "DELETE /removed-admins/{id}"],
-      ...["POST /hosts/tokens", "POST /users/{id}/disable", "POST /users/{id}/enable", "POST /users/{id}/extend"],
+      ...["POST /hosts/tokens", "POST /reviews/{id}/close"],
+      ...["POST /users/{id}/disable", "POST /users/{id}/enable", "POST /users/{id}/extend"],
     ]);
   });
 

@@ -10,8 +10,9 @@ export function durationWords(value: string, { units }: Pick<typeof settingsText
   return parts.map(([, amount, unit]) => units[unit as keyof typeof units](Number(amount))).join(" ");
 }
 
-/** Whether the service would read the text as a duration; its bounds are the service's to know. */
+/** Whether the service would read the text as a duration, or as off; which settings can be off, and its bounds, are the service's to know. */
 export function isDuration(text: string): boolean {
+  if (text === "off") return true;
   try {
     parseDuration(text);
     return true;

@@ -1,0 +1,119 @@
+/**
+ * Takes away the access that answers in reviews end. The answer is stored first, as outstanding; each closing is one of its own, in the name of
+ * whoever answered, and goes on after a crash.
+ */
+
+import { and, asc, eq, sql } from "drizzle-orm";
+import type { Transaction } from "../../store/client.ts";
+import { type ReviewItemRow, reviewItems } from "../../store/schema-reviews.ts";
+import { disableAccess, owedSentence } from "../accounts/access.ts";
+import { closingsOf } from "../accounts/closings.ts";
+import { isExpired, lockUserIfStored, type User } from "../accounts/find-user.ts";
+import { shortenAccess, shorteningDetail, shorteningOwed } from "../accounts/shortening.ts";
+import { auditedClosing } from "../operation/audited.ts";
+import type { ClosingOperation, Context, Services } from "../operation/context.ts";
+import type { Actor } from "../operation/entry.ts";
+import { isShortening, requireNotBeingShortened } from "../users/changeable.ts";
+
+/** The reason in the records of users who were not answered for, or were answered for without a reason. */
+const REASON = "review";
+/** They share the waits for the disk and the host, as where many expire at once. */
+const AT_ONCE = 4;
+
+/** Carries out the outstanding answers for these users; of several, what fails is logged and goes on by itself. Throws what fails of one. */
+export async function carryOutAnswers(
+  context: Context,
+  { reviewId, userIds }: { readonly reviewId: number; readonly userIds: readonly number[] },
+): Promise<void> {
+  const ids = sql`${`{${userIds.join()}}`}::bigint[]`;
+  const items = await context.db
+    .select()
+    .from(reviewItems)
+    .where(and(eq(reviewItems.reviewId, reviewId), sql`${reviewItems.userId} = any(${ids})`, reviewItems.pending))
+    .orderBy(asc(reviewItems.userId));
+  const [only] = items;
+  if (userIds.length === 1) return only === undefined ? undefined : await carryOut(context, only);
+  await carryOutAll(context, items);
+}
+
+/** Carries out whatever is outstanding in any review, or in one of them, in the name of whoever answered. */
+export async function finishAnswers(services: Services, signal?: AbortSignal, reviewId?: number): Promise<void> {
+  const items = await services.db
+    .select()
+    .from(reviewItems)
+    .where(and(sql`${reviewItems.pending}`, reviewId === undefined ? undefined : eq(reviewItems.reviewId, reviewId)))
+    .orderBy(asc(reviewItems.reviewId), asc(reviewItems.userId));
+  await carryOutAll(services, items, signal);
+}
+
+async function carryOutAll(
+  services: Services & { readonly requestId?: string },
+  items: readonly ReviewItemRow[],
+  signal?: AbortSignal,
+): Promise<void> {
+  const waiting = items.values();
+  const work = async () => {
+    for (const item of waiting) {
+      if (signal?.aborted) return;
+      const { reviewId, userId } = item;
+      try {
+        await carryOut({ ...services, actor: actorOf(item), requestId: services.requestId ?? "" }, item);
+      } catch (error) {
+        services.log.error("the access that a review ended is not completely taken away yet; this will be retried", {
+          ...{ error, reviewId, userId },
+        });
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+}
+
+/** Also where the account on the host is missing, or is not ours. */
+async function carryOut(context: Context, item: ReviewItemRow): Promise<void> {
+  const { reviewId, userId, username, until } = item;
+  const reason = item.reason === "" ? REASON : item.reason;
+  const action = until === null ? "user.disable" : "user.shorten";
+  const entry = { action, resourceId: String(userId), subjectId: userId } as const;
+  await auditedClosing(context, { ...entry, detail: { username, reason, review: reviewId } }, async (op) => {
+    const user = await lockUserIfStored(op.tx, userId);
+    if (!(await settle(op.tx, item)) || user === undefined) return op.record({ unneeded: true });
+    await (until === null ? disable(op, user, reason) : shorten(op, user, { until, reason }));
+  });
+}
+
+async function disable(op: ClosingOperation, user: User, reason: string): Promise<void> {
+  if (user.disabledAt !== null || user.status === "expired") return op.record({ unneeded: true });
+  const closed = await disableAccess(op, user, { reason });
+  op.record({ detail: { status: closed.user.status } });
+  if (closed.owed.length > 0) op.refuse(owedSentence(`${user.username} is disabled`, closed));
+}
+
+async function shorten(
+  op: ClosingOperation,
+  user: User,
+  { until, reason }: { readonly until: Date; readonly reason: string },
+): Promise<void> {
+  if (isExpired(user, op.context.clock.now()) || !isShortening(op.context, user, until)) {
+    return op.record({ unneeded: true });
+  }
+  requireNotBeingShortened(user, await closingsOf(op.tx, user.id), until);
+  const { owed } = await shortenAccess(op, user, { expireAt: until, by: reason });
+  op.record({ detail: shorteningDetail(user, until) });
+  if (owed.length > 0) op.refuse(shorteningOwed(user, owed));
+}
+
+/** Whether it was still outstanding. Commits with the closing. */
+async function settle(tx: Transaction, { reviewId, userId }: ReviewItemRow): Promise<boolean> {
+  const item = and(eq(reviewItems.reviewId, reviewId), eq(reviewItems.userId, userId));
+  const done = await tx
+    .update(reviewItems)
+    .set({ pending: false })
+    .where(and(item, sql`${reviewItems.pending}`))
+    .returning({ userId: reviewItems.userId });
+  return done.length > 0;
+}
+
+function actorOf({ answeredByType, answeredBy, answeredByOwner, answeredFrom }: ReviewItemRow): Actor {
+  const owner = answeredByOwner === "" ? {} : { owner: answeredByOwner };
+  return { type: answeredByType ?? "system", name: answeredBy, ip: answeredFrom, ...owner };
+}
