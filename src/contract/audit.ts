@@ -69,6 +69,7 @@ export const AccessQuery = v.pipe(
     ...pageFields,
     at: described("2026-11-20T08:00:00Z", "The moment, not in the future; RFC 3339", { format: "date-time" }),
     host: v.optional(text("web1", "Only this host, by the name that it had then")),
+    company: v.optional(text("Lindqvist AB", "Only users of this company, by the name that it had then")),
   }),
   v.transform(pageIn),
 );

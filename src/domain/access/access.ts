@@ -8,12 +8,10 @@ import { auditRange } from "../audit/audit.ts";
 import type { ExportPlaces } from "../exports/places.ts";
 import { takePlace } from "../exports/stream.ts";
 import type { Context } from "../operation/context.ts";
-import { type Access, History, type HistoryRecord } from "./history.ts";
+import { type Access, type AccessFilter, History, type HistoryRecord } from "./history.ts";
 
-export interface Asked {
+export interface Asked extends AccessFilter {
   readonly at: Date;
-  /** Only the host that had this name then. */
-  readonly host?: string | undefined;
 }
 
 /** Everybody who could log in at a moment. */
@@ -34,7 +32,7 @@ const BLOCK = 10_000;
  * the log says about users, keys and hosts up to then; takes one of the places for exports meanwhile, and throws `limited` if none is free.
  * Throws `invalid` for a moment in the future.
  */
-export async function accessAt(context: Context, { at, host }: Asked, places: ExportPlaces): Promise<PastAccess> {
+export async function accessAt(context: Context, { at, ...filter }: Asked, places: ExportPlaces): Promise<PastAccess> {
   const { clock, db } = context;
   if (at > clock.now()) throw new UamError("invalid", "at lies in the future");
   const place = takePlace(context, places);
@@ -44,7 +42,7 @@ export async function accessAt(context: Context, { at, host }: Asked, places: Ex
     for (let after = first - 1; after < last; after += BLOCK) {
       for (const record of await readBlock(db, after, Math.min(after + BLOCK, last))) history.apply(record);
     }
-    const items = history.accessAt(at).filter((access) => host === undefined || access.host === host);
+    const items = history.accessAt(at, filter);
     return { items, ...(await reach(db, last)) };
   } finally {
     place.release();

@@ -23,8 +23,18 @@ export interface Access {
   readonly decidedBy: string;
 }
 
+/** Which of these accounts; all of them where nothing is given. */
+export interface AccessFilter {
+  /** Only the host that had this name then. */
+  readonly host?: string | undefined;
+  /** Only users of the company that had this name then. */
+  readonly company?: string | undefined;
+}
+
 interface PastUser {
   readonly username: string;
+  /** The name of the company that they come from; empty for none. Names are unique, and no record says more of a company. */
+  company: string;
   until: number;
   isDisabled: boolean;
   decidedBy: string;
@@ -64,8 +74,15 @@ export class History {
   /** The actions that it learns from; other records change nothing. */
   static readonly ACTIONS: readonly AuditAction[] = [
     ...(["user.create", "user.adopt", "user.give_back", "user.enable", "user.extend", "user.shorten"] as const),
-    ...(["user.disable", "user.lock", "user.delete", "user.grant"] as const),
-    ...(["lifecycle.recycle", "reconcile.repair", "key.create", "key.confirm", "key.revoke"] as const),
+    ...(["user.disable", "user.lock", "user.delete", "user.grant", "user.update"] as const),
+    ...([
+      "company.update",
+      "lifecycle.recycle",
+      "reconcile.repair",
+      "key.create",
+      "key.confirm",
+      "key.revoke",
+    ] as const),
     ...(["host.enrol", "host.update", "host.lock", "host.unlock", "host.retire", "host.forget"] as const),
     ...(["host_group.create", "host_group.update", "host_group.delete"] as const),
   ];
@@ -76,16 +93,19 @@ export class History {
     if (action.startsWith("user.") || action.startsWith("lifecycle.") || action === "reconcile.repair") {
       this.#applyToUser(record, detail);
     } else if (action.startsWith("key.")) this.#applyToKey(record, detail);
+    else if (action === "company.update") this.#renameCompany(record, detail);
     else if (result === "success") this.#applyToHosts(record, detail);
   }
 
   /** Each account that could be logged in to at that moment, by username and host. */
-  accessAt(at: Date): readonly Access[] {
+  accessAt(at: Date, { host: wanted, company }: AccessFilter = {}): readonly Access[] {
     const found = [...this.#users.values()].flatMap((user) => {
       if (user.isDisabled || user.until <= at.getTime() || user.keys.size === 0) return [];
+      if (company !== undefined && user.company !== company) return [];
       const { username, decidedBy } = user;
       const fingerprints = [...user.keys.values()];
-      return this.#hostsOf(user).map((host) => ({
+      const hosts = this.#hostsOf(user).filter((host) => wanted === undefined || host === wanted);
+      return hosts.map((host) => ({
         ...{ username, host, decidedBy, fingerprints },
         until: new Date(user.until),
       }));
@@ -116,6 +136,7 @@ export class History {
     if (user === undefined) return;
     if (isDisabling(action, detail)) user.isDisabled = true;
     // One that the host did not finish is stored, and says so.
+    if (action === "user.update" && typeof detail.company === "string") user.company = detail.company;
     if (action === "user.shorten" && typeof detail.expire_at === "string") user.until = Date.parse(detail.expire_at);
     if (result !== "success") return;
     if (action === "user.enable") user.isDisabled = false;
@@ -127,10 +148,16 @@ export class History {
     }
   }
 
+  #renameCompany({ result }: HistoryRecord, detail: Detail): void {
+    if (result !== "success" || typeof detail.new_name !== "string") return;
+    for (const user of this.#users.values()) if (user.company === detail.name) user.company = detail.new_name;
+  }
+
   /** An adopted account is on the service's own host alone, and a company may have groups of its own. */
   #newUser(actor: string, detail: Detail, action: "user.create" | "user.adopt"): PastUser {
     return {
       username: textOf(detail, "username"),
+      company: textOf(detail, "company"),
       until: Date.parse(textOf(detail, "expire_at")),
       isDisabled: false,
       decidedBy: actor,
@@ -202,6 +229,7 @@ export class History {
 
 type DetailName =
   | ("username" | "expire_at" | "status" | "fingerprint")
+  | "company"
   | ("hosts" | "groups" | "host" | "group" | "name" | "new_name" | "added" | "removed" | "for_new_users");
 
 /** The detail of a record, as far as a history looks into it. */

@@ -2,8 +2,8 @@
 
 import { afterEach, describe, expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
-import { accessAt } from "../../../src/domain/access/access.ts";
-import { createCompany } from "../../../src/domain/companies/companies.ts";
+import { type Asked, accessAt } from "../../../src/domain/access/access.ts";
+import { createCompany, updateCompany } from "../../../src/domain/companies/companies.ts";
 import { createExportPlaces } from "../../../src/domain/exports/places.ts";
 import { setUserHosts } from "../../../src/domain/hosts/grants.ts";
 import { createGroup, updateGroup } from "../../../src/domain/hosts/groups.ts";
@@ -14,6 +14,7 @@ import { finishClosings } from "../../../src/domain/lifecycle/finish.ts";
 import { expireDue, recycleDue } from "../../../src/domain/lifecycle/lifecycle.ts";
 import { extendUser, moveEnd } from "../../../src/domain/users/extend.ts";
 import { lockOwnAccount } from "../../../src/domain/users/own-lock.ts";
+import { updateUser } from "../../../src/domain/users/update.ts";
 import { createUser, deleteUser, disableUser, enableUser } from "../../../src/domain/users/users.ts";
 import { UamError } from "../../../src/shared/errors.ts";
 import { DAY, HOUR } from "../../../src/shared/time/clock.ts";
@@ -119,22 +120,41 @@ describe("over histories drawn at random", () => {
   test.each(Array.from({ length: isThorough ? 8 : 1 }, (_, seed) => seed + 1))("seed %i", async (seed) => {
     const app = await opened();
     const life = await createLife(app, seed);
-    const moments: { readonly at: Date; readonly was: readonly string[] }[] = [];
+    const moments: { readonly at: Date; readonly was: readonly Stored[] }[] = [];
     for (let step = 0; step < 100; step += 1) {
       await life.step();
       moments.push({ at: app.clock.now(), was: await life.stored() });
       app.clock.advance(1000);
     }
     for (const { at, was } of moments) {
-      const told = (await then(app, at)).map(
-        ({ username, host, until, fingerprints }) =>
-          `${username} ${host} ${until.toISOString()} ${[...fingerprints].sort().join(" ")}`,
-      );
-      expect({ at, told }).toEqual({ at, told: was as string[] });
+      expect({ at, told: await told(app, { at }) }).toEqual({ at, told: was.map(({ line }) => line) });
+      const { company, host } = was[Math.floor(was.length / 2)] ?? { company: "", host: "local" };
+      const ofCompany = was.filter((one) => one.company === company).map(({ line }) => line);
+      expect({ at, company, told: await told(app, { at, company }) }).toEqual({ at, company, told: ofCompany });
+      const onHost = was.filter((one) => one.company === company && one.host === host).map(({ line }) => line);
+      const both = { at, company, host };
+      expect({ ...both, told: await told(app, both) }).toEqual({ ...both, told: onHost });
     }
+    const ofCompanies = moments.filter(({ was }) => was.some(({ company }) => company !== ""));
+    expect(ofCompanies.length).toBeGreaterThan(5);
     expect(moments.filter(({ was }) => was.length > 0).length).toBeGreaterThan(5);
   });
 });
+
+/** An account that is open by the tables. */
+interface Stored {
+  readonly line: string;
+  readonly company: string;
+  readonly host: string;
+}
+
+async function told(app: TestApp, asked: Asked): Promise<string[]> {
+  const { items } = await accessAt(app.system, asked, places);
+  return items.map(
+    ({ username, host, until, fingerprints }) =>
+      `${username} ${host} ${until.toISOString()} ${[...fingerprints].sort().join(" ")}`,
+  );
+}
 
 /** Somebody who does whatever comes to mind, and what the tables then say. */
 async function createLife(app: TestApp, seed: number) {
@@ -196,6 +216,15 @@ async function createLife(app: TestApp, seed: number) {
       const hostGroups = row === undefined ? [] : [row.name];
       companies.push((await createCompany(system, { name: `company${made}`, hostGroups })).row.id);
     },
+    () => {
+      made += 1;
+      return companies.length === 0 ? create() : updateCompany(system, oneOf(companies), { name: `company${made}` });
+    },
+    ...Array.from({ length: 2 }, () => async () => {
+      const companyId = companies.length > 0 && random() < 0.7 ? oneOf(companies) : null;
+      const sourceNetworks = random() < 0.5 ? undefined : random() < 0.5 ? [] : [`198.51.100.${made % 200}/32`];
+      await updateUser(system, oneOf(users), { companyId, sourceNetworks });
+    }),
     async () => {
       made += 1;
       groups.push((await createGroup(system, { name: `group${made}` })).row.id);
@@ -245,18 +274,18 @@ async function createLife(app: TestApp, seed: number) {
       }
     },
     /** The accounts that are open by the tables, as lines in the order of the answer. */
-    async stored(): Promise<string[]> {
-      const rows = await db.execute<{ line: string }>(sql`
+    async stored(): Promise<Stored[]> {
+      const rows = await db.execute<{ line: string; company: string; host: string }>(sql`
         with places as (
           select user_id, host_id from grants where host_id is not null
           union select g.user_id, m.host_id from grants g join host_group_members m on m.group_id = g.group_id)
-        select u.username || ' ' || h.name || ' ' || to_char(u.expire_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || ' '
+        select coalesce(c.name, '') as company, h.name as host, u.username || ' ' || h.name || ' ' || to_char(u.expire_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || ' '
           || string_agg(k.fingerprint, ' ' order by k.fingerprint collate "C") as line
-        from users u join places p on p.user_id = u.id join hosts h on h.id = p.host_id join ssh_keys k on k.user_id = u.id
+        from users u left join companies c on c.id = u.company_id join places p on p.user_id = u.id join hosts h on h.id = p.host_id join ssh_keys k on k.user_id = u.id
         where u.status = 'active' and u.expire_at > ${clock.now().toISOString()}::timestamptz and h.status = 'active'
-          and k.status = 'active' and not exists (select 1 from closings c where c.user_id = u.id and c.kind in ('shut', 'remove'))
-        group by u.id, u.username, u.expire_at, h.name order by u.username collate "C", h.name collate "C"`);
-      return rows.map(({ line }) => line);
+          and k.status = 'active' and not exists (select 1 from closings x where x.user_id = u.id and x.kind in ('shut', 'remove'))
+        group by u.id, u.username, u.expire_at, h.name, c.name order by u.username collate "C", h.name collate "C"`);
+      return rows.map(({ line, company, host: name }) => ({ line, company, host: name }));
     },
   };
 }

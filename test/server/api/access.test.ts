@@ -37,6 +37,22 @@ test("pages, and only one host", async () => {
   expect(elsewhere.body.data).toMatchObject({ total: 0, items: [] });
 });
 
+test("only one company, by its name", async () => {
+  const { id } = (await admin.call("POST", "/companies", { name: "Lindqvist AB" })).body.data;
+  const before = app.clock.now().toISOString();
+  app.clock.advance(1000);
+  const [bob] = (await admin.call("GET", "/users?q=bob")).body.data.items;
+  await admin.call("PATCH", `/users/${bob.id}`, { company_id: id });
+  const since = app.clock.now().toISOString();
+  const found = async (at: string, company: string) => {
+    const { body } = await admin.call("GET", `/access?at=${at}&company=${encodeURIComponent(company)}`);
+    return body.data.items.map(({ username }: { username: string }) => username);
+  };
+  expect(await found(since, "Lindqvist AB")).toEqual(["bob"]);
+  expect(await found(before, "Lindqvist AB")).toEqual([]);
+  expect(await found(since, "Nobody's")).toEqual([]);
+});
+
 test("as CSV", async () => {
   const answer = await admin.call("GET", `/access?at=${then}`, undefined, { accept: "text/csv" });
   expect(answer.headers.get("content-type")).toBe("text/csv; charset=utf-8");

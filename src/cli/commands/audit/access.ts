@@ -23,6 +23,11 @@ export const accessCommand = command(
           description: message`Only this host, by the name that it had then.`,
         }),
       ),
+      company: optional(
+        option("--company", stored("NAME", "companies"), {
+          description: message`Only users of this company, by the name that it had then.`,
+        }),
+      ),
       output: textOption("--output", "FILE", message`Write CSV to this new file, which only you can read.`),
       json: jsonFlag(),
     }),
@@ -37,6 +42,7 @@ export const accessCommand = command(
 interface Input {
   readonly at: Date;
   readonly host: string | undefined;
+  readonly company: string | undefined;
   readonly output: string | undefined;
   readonly json: boolean;
 }
@@ -51,14 +57,14 @@ const COLUMNS: readonly Column<AccessRecord>[] = [
   { header: "KEYS", value: ({ fingerprints }) => fingerprints.join(" "), narrow: "below" },
 ];
 
-function runAccess({ at, host, output, json }: Input): Command {
+function runAccess({ at, host, company, output, json }: Input): Command {
   return async (environment) => {
     const { accessAt } = await import("../../../domain/access/access.ts");
     const { accessCsv } = await import("../../../domain/access/file.ts");
     const { createExportPlaces } = await import("../../../domain/exports/places.ts");
     const { accessRecord } = await import("../../../server/audit-records.ts");
     const { items, completeFrom, unknown } = await withServices(environment, "read", (context) =>
-      accessAt(context, { at, host }, createExportPlaces(1)),
+      accessAt(context, { at, host, company }, createExportPlaces(1)),
     );
     const records = items.map(accessRecord);
     if (output !== undefined) await writeOut(environment, output, new Blob([accessCsv(items)]).stream());

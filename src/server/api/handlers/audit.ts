@@ -24,7 +24,11 @@ export const auditHandlers: Handlers<typeof audit> = {
   "GET /access": async (call) => {
     const { web, context, session, query, request } = call;
     const at = clampTimestamp(parseTimestamp(query.at, "at"));
-    const { items, completeFrom, unknown } = await accessAt(context, { at, host: query.host }, web.exportPlaces);
+    const { items, completeFrom, unknown } = await accessAt(
+      context,
+      { at, host: query.host, company: query.company },
+      web.exportPlaces,
+    );
     await recordRead(context, session.token, web.auditReads);
     if (wantsCsv(request))
       return csvFile(request, `access-${formatTimestamp(at).replaceAll(":", "")}`, accessCsv(items));
