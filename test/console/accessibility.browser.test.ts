@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import AxeBuilder from "@axe-core/playwright";
 import type { Browser, Page } from "playwright-core";
-import { describeInBrowser, expectNoFaults, type WatchedPage } from "./support/browser.ts";
+import { atRest, describeInBrowser, expectNoFaults, type WatchedPage } from "./support/browser.ts";
 import { openBrowser } from "./support/chromium.ts";
 import { type ConsoleApp, openConsoleApp, openFor } from "./support/console-app.ts";
 import { type Filled, fill, signIn } from "./support/data.ts";
@@ -104,7 +104,7 @@ async function settled(page: Page, state: State): Promise<void> {
   await page.getByRole("heading", { level: 1 }).waitFor();
   if (state === "loading") await page.getByText("Loading …").first().waitFor();
   else if (state === "error") await page.getByRole("alert").first().waitFor();
-  else await page.waitForLoadState("networkidle");
+  else await atRest(page);
 }
 
 /** Pixels by which the page is wider than the window. */

@@ -7,7 +7,7 @@ import { HOUR, shift } from "../../src/shared/time/clock.ts";
 import { approvals, outbox } from "../../src/store/schema.ts";
 import { admins } from "../../src/store/schema-auth.ts";
 import type { Client } from "../support/app.ts";
-import { describeInBrowser, expectNoFaults, focusedName, type WatchedPage } from "./support/browser.ts";
+import { atRest, describeInBrowser, expectNoFaults, focusedName, type WatchedPage } from "./support/browser.ts";
 import { openBrowser } from "./support/chromium.ts";
 import { type ConsoleApp, openConsoleApp, openSignedIn } from "./support/console-app.ts";
 import { HOSTILE } from "./support/data.ts";
@@ -38,9 +38,7 @@ describeInBrowser("the dashboard", () => {
   async function open(): Promise<void> {
     await page.goto(PAGES.dashboard);
     await arrive(page, "Dashboard");
-    // A quiet network says nothing: between two questions it is quiet, too. Each part is busy until it is there.
-    await page.locator("main .work").waitFor({ state: "attached" });
-    await page.waitForFunction(() => document.querySelector("main .loading") === null);
+    await atRest(page);
   }
 
   const create = (username: string, days: number) =>
@@ -195,7 +193,7 @@ describeInBrowser("the dashboard", () => {
     expect(asked.filter((path) => path === "/api/v1/admin/attention")).toHaveLength(1);
     await page.getByRole("link", { name: "Users", exact: true }).click();
     await arrive(page, "Users");
-    await page.waitForLoadState("networkidle");
+    await atRest(page);
     expect(asked.filter((path) => path === "/api/v1/admin/attention")).toHaveLength(1);
   });
 

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
-import { describeInBrowser, expectNoFaults, type WatchedPage } from "./support/browser.ts";
+import { atRest, describeInBrowser, expectNoFaults, type WatchedPage } from "./support/browser.ts";
 import { openBrowser } from "./support/chromium.ts";
 import { type ConsoleApp, openConsoleApp, openFor } from "./support/console-app.ts";
 import { type Filled, fill } from "./support/data.ts";
@@ -64,7 +64,7 @@ describeInBrowser("hostile texts", () => {
 async function show(page: Page, path: string): Promise<void> {
   await page.goto(path);
   await page.getByRole("heading", { level: 1 }).waitFor();
-  await page.waitForLoadState("networkidle");
+  await atRest(page);
 }
 
 /** What the texts did to the page, a sentence each. */

@@ -11,7 +11,7 @@ import { ADMIN_PASSWORD } from "../support/app.ts";
 import { joinedAgent, newAgent } from "../support/fleet.ts";
 import { HANG } from "../support/hang.ts";
 import { freshKey } from "../support/keys.ts";
-import { describeInBrowser, expectNoFaults, type WatchedPage } from "./support/browser.ts";
+import { atRest, describeInBrowser, expectNoFaults, type WatchedPage } from "./support/browser.ts";
 import { openBrowser } from "./support/chromium.ts";
 import { type ConsoleApp, openConsoleApp, openSignedIn } from "./support/console-app.ts";
 import { type Hands, keyboard, mouse } from "./support/hands.ts";
@@ -51,14 +51,14 @@ describeInBrowser("hosts", () => {
     for (const { page } of [admin, user]) page.on("request", (request) => void asked.push(request.url()));
     await admin.page.goto(PAGES.dashboard);
     await admin.page.getByRole("link", { name: "Manage accounts on further hosts as well" }).waitFor();
-    await admin.page.waitForLoadState("networkidle");
+    await atRest(admin.page);
     expect(await admin.page.getByRole("link", { name: "Hosts", exact: true }).count()).toBe(0);
     expect(await admin.page.getByText("Hosts by state").count()).toBe(0);
     await admin.page.goto(userPage(userId));
-    await admin.page.waitForLoadState("networkidle");
+    await atRest(admin.page);
     expect(await admin.page.getByRole("heading", { name: "Hosts" }).count()).toBe(0);
     await user.page.goto(PAGES.connect);
-    await user.page.waitForLoadState("networkidle");
+    await atRest(user.page);
     expect(await user.page.getByText("Your hosts").count()).toBe(0);
     expect(await user.page.getByRole("heading", { name: "The command" }).count()).toBe(1);
     // Their pages are files that nobody loads.
@@ -87,7 +87,7 @@ describeInBrowser("hosts", () => {
     }
     await page.goto(PAGES.dashboard);
     await arrive(page, "Dashboard");
-    await page.waitForLoadState("networkidle");
+    await atRest(page);
     expect(await page.getByRole("link", { name: "Hosts", exact: true }).count()).toBe(isShown ? 1 : 0);
   });
 

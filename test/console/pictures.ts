@@ -9,6 +9,7 @@ import { type Client, loginUser } from "../support/app.ts";
 import { stopTestServer } from "../support/database.ts";
 import { insertHost } from "../support/host-rows.ts";
 import { freshKey } from "../support/keys.ts";
+import { atRest } from "./support/browser.ts";
 import { openBrowser } from "./support/chromium.ts";
 import { type ConsoleApp, openConsoleApp, openSignedIn } from "./support/console-app.ts";
 import { PICTURES, PLACE, SCHEMES, type View } from "./support/picture-list.ts";
@@ -29,7 +30,7 @@ async function take(page: Page, { name, view, scheme, userId }: Picture): Promis
   await page.emulateMedia({ colorScheme: scheme, reducedMotion: "reduce" });
   await page.goto(PAGES[view.page].replace(":id", String(userId)));
   await page.getByRole("heading", { level: 1 }).waitFor();
-  await page.waitForLoadState("networkidle");
+  await atRest(page);
   const session = await page.context().newCDPSession(page);
   const { data } = await session.send("Page.captureScreenshot", { format: "webp", quality: 75 });
   await session.detach();

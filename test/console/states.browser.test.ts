@@ -7,7 +7,14 @@ import { join } from "node:path";
 import type { Browser, Locator, Page } from "playwright-core";
 import { PAGES } from "../../src/shared/product/pages.ts";
 import { PNG } from "../support/logo.ts";
-import { describeInBrowser, expectNoFaults, focusedName, openPage, type WatchedPage } from "./support/browser.ts";
+import {
+  atRest,
+  describeInBrowser,
+  expectNoFaults,
+  focusedName,
+  openPage,
+  type WatchedPage,
+} from "./support/browser.ts";
 import { openBrowser } from "./support/chromium.ts";
 import { type ConsoleApp, openConsoleApp, openFor } from "./support/console-app.ts";
 import { type Filled, fill, HOSTILE } from "./support/data.ts";
@@ -381,7 +388,7 @@ describeInBrowser("a page", () => {
     const { page } = watched;
     for (const path of [PAGES.applications, `${PAGES.users}?q=contractor`, PAGES.audit]) {
       await page.goto(path);
-      await page.waitForLoadState("networkidle");
+      await atRest(page);
       expect(await page.locator("main img, main script").count()).toBe(0);
     }
     await page.goto(PAGES.applications);
@@ -411,7 +418,7 @@ describeInBrowser("a page", () => {
       await page.emulateMedia({ media: "screen", forcedColors: "none", reducedMotion: "reduce" });
       await page.goto(screen.path(data));
       await page.getByRole("heading", { level: 1 }).waitFor();
-      await page.waitForLoadState("networkidle");
+      await atRest(page);
       const moving = await page.evaluate(
         () => document.getAnimations().filter(({ effect }) => Number(effect?.getComputedTiming().duration) > 10).length,
       );
@@ -450,7 +457,7 @@ async function addStyle(page: Page, style: string): Promise<void> {
 /** Returns once nothing more is being asked: what a page still asks for would be what says that the session has ended. */
 async function arriveWhole(page: Page, title: string): Promise<void> {
   await arrive(page, title);
-  await page.waitForLoadState("networkidle");
+  await atRest(page);
 }
 
 /** Ends the session as the service does when it has run out; the page does not hear of it. */

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
 import { PAGES } from "../../src/shared/product/pages.ts";
 import { HANG } from "../support/hang.ts";
-import { describeInBrowser, expectNoFaults, openPage, type WatchedPage } from "./support/browser.ts";
+import { atRest, describeInBrowser, expectNoFaults, openPage, type WatchedPage } from "./support/browser.ts";
 import { openBrowser } from "./support/chromium.ts";
 import { type ConsoleApp, openConsoleApp, openSignedIn } from "./support/console-app.ts";
 import { signIn } from "./support/data.ts";
@@ -136,7 +136,7 @@ describeInBrowser("words on record", () => {
       for (const path of [PAGES.me, PAGES.trail]) {
         await named.page.goto(path);
         await named.page.getByRole("heading", { level: 1 }).waitFor();
-        await named.page.waitForLoadState("networkidle");
+        await atRest(named.page);
         expect(await named.page.locator("body").textContent()).not.toContain("nights");
       }
       for (const one of [watched, applicant, named]) expectNoFaults(one);

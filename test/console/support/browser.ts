@@ -2,7 +2,7 @@
 
 import { describe, expect } from "bun:test";
 import process from "node:process";
-import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import type { Browser, BrowserContextOptions, Page, Request } from "playwright-core";
 import { HANG } from "../../support/hang.ts";
 
 /** Tests with a browser run when asked for with UAM_TEST_BROWSER=1, as CI does; then a missing browser is a failure. */
@@ -15,6 +15,9 @@ export interface WatchedPage {
   readonly faults: string[];
   close(): Promise<void>;
 }
+
+/** What each page has asked for and not got yet. */
+const outstanding = new WeakMap<Page, Set<Request>>();
 
 /** Opens a page of its own session on the origin; nothing else can be reached from it. */
 export async function openPage(
@@ -37,7 +40,14 @@ export async function openPage(
     if (message.type() === "error" && !isRefusal(message.text())) faults.push(message.text());
   });
   page.on("pageerror", (error) => void faults.push(String(error)));
+  const open = new Set<Request>();
+  outstanding.set(page, open);
+  page.on("requestfinished", (request) => void open.delete(request));
+  page.on("requestfailed", (request) => void open.delete(request));
   page.on("request", (request) => {
+    // Of what the document before asked for, not every end is told.
+    if (request.isNavigationRequest()) open.clear();
+    open.add(request);
     const url = request.url();
     if (!url.startsWith(`${origin}/`) && !url.startsWith("data:")) faults.push(`request to ${url}`);
   });
@@ -47,6 +57,28 @@ export async function openPage(
     );
   });
   return { page, faults, close: () => context.close() };
+}
+
+/** The parts of a page that say of themselves that they are not there yet. */
+const BUSY = ".loading, [aria-busy=true]";
+
+/**
+ * Returns once all is there that the page opened here asks for: no part of it is busy, no request is outstanding, and what the last
+ * answer made it ask for is neither. A quiet network alone says nothing: it is quiet between two questions, too.
+ */
+export async function atRest(page: Page): Promise<void> {
+  const open = outstanding.get(page);
+  if (open === undefined) throw new Error("atRest() knows the pages of openPage()");
+  for (;;) {
+    await page.waitForFunction((busy) => document.querySelector(busy) === null, BUSY);
+    const isQuiet = open.size === 0;
+    // An answer is shown, and what it shows asks, within the next frame.
+    const isBusy = await page.evaluate(async (busy) => {
+      for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
+      return document.querySelector(busy) !== null;
+    }, BUSY);
+    if (isQuiet && open.size === 0 && !isBusy) return;
+  }
 }
 
 /** Browsers log each refused request; the tests that provoke one look at what the page says of it. */

@@ -9,7 +9,7 @@ import { DAY, shift } from "../../../../src/shared/time/clock.ts";
 import { sshKeys, users } from "../../../../src/store/schema.ts";
 import { type Client, loginUser } from "../../../support/app.ts";
 import { freshKey } from "../../../support/keys.ts";
-import { describeInBrowser, expectNoFaults, type WatchedPage } from "../../support/browser.ts";
+import { atRest, describeInBrowser, expectNoFaults, type WatchedPage } from "../../support/browser.ts";
 import { openBrowser } from "../../support/chromium.ts";
 import { type ConsoleApp, openConsoleApp, openSignedIn } from "../../support/console-app.ts";
 import { expectFocus, keyboard, mouse } from "../../support/hands.ts";
@@ -40,7 +40,7 @@ describeInBrowser("the list of users", () => {
     page = watched.page;
     await page.goto(path);
     await arrive(page, "Users");
-    await page.waitForLoadState("networkidle");
+    await atRest(page);
   }
 
   async function create(username: string, about: object = {}): Promise<number> {
@@ -101,7 +101,7 @@ describeInBrowser("the list of users", () => {
     expect(await suggested()).toEqual(["Bo Lindqvist", "Chen Wei"]);
     await supervisor.fill("chen");
     await says(page, "0 users match.");
-    await page.waitForLoadState("networkidle");
+    await atRest(page);
     expect(await suggested()).toEqual(["Chen Wei"]);
     await supervisor.fill("Chen Wei");
     await says(page, "1 user matches.");
