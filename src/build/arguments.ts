@@ -50,20 +50,20 @@ export function readRelease({
 }
 
 /**
- * Runs a program with its arguments. `-h` and `--help` print the usage; a UsageError, from the arguments or from the program, is
+ * Runs a program with `args`, or its own arguments. `-h` and `--help` print the usage; a UsageError, from the arguments or from the program, is
  * printed as a sentence and the usage, with exit code 2; a BuildError as a sentence, with exit code 1.
  */
 export async function runWithArguments<const Options extends NonNullable<ParseArgsConfig["options"]>>(
-  { usage, options }: { readonly usage: string; readonly options: Options },
+  { usage, options, args }: { readonly usage: string; readonly options: Options; readonly args?: readonly string[] },
   main: (values: ReturnType<typeof parseArgs<{ options: Options }>>["values"]) => Promise<void>,
 ): Promise<void> {
-  const args = process.argv.slice(2);
-  if (args.includes("--help") || args.includes("-h")) {
+  const given = [...(args ?? process.argv.slice(2))];
+  if (given.includes("--help") || given.includes("-h")) {
     console.log(usage);
     return;
   }
   try {
-    await main(parse({ options, args }));
+    await main(parse({ options, args: given }));
   } catch (error) {
     if (error instanceof BuildError) {
       console.error(error.message);

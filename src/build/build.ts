@@ -6,6 +6,7 @@ import type { BunPlugin } from "bun";
 import type { ConsoleBundle } from "../server/console/carried.ts";
 import type { PostgresArchive } from "../store/postgres/postgres-archive.ts";
 import { RELEASE_OPTIONS, RELEASE_USAGE, type ReleaseArguments, readRelease, runWithArguments } from "./arguments.ts";
+import { shortCommit } from "./commit.ts";
 import { bundleConsole } from "./console.ts";
 import { leaveOutFaultPoints } from "./fault-points.ts";
 import { type Architecture, installParts, ownArchitecture, PROJECT, requireBun } from "./packages.ts";
@@ -48,7 +49,7 @@ export async function build(options: BuildOptions): Promise<number> {
     // Modules that a command does not import are not loaded: less memory, and a third off the short commands (docs/decisions/memory.md).
     splitting: true,
     define: {
-      UAM_BUILD_COMMIT: JSON.stringify(commit()),
+      UAM_BUILD_COMMIT: JSON.stringify(shortCommit()),
       UAM_BUILD_VERSION: JSON.stringify(options.version),
     },
     plugins: [
@@ -211,11 +212,6 @@ async function packAddons(
       };
     }),
   );
-}
-
-function commit(): string {
-  const answer = Bun.spawnSync(["git", "-C", PROJECT, "rev-parse", "--short=12", "HEAD"], { stderr: "ignore" });
-  return answer.success ? answer.stdout.toString().trim() : "unknown";
 }
 
 /** Where a release's binary is: the one for this machine has no architecture in its name. */

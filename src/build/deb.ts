@@ -23,17 +23,26 @@ import {
 } from "../install/settings.ts";
 import { renderSysusers } from "../install/sysusers.ts";
 import { hasControlCharacters } from "../shared/text/text.ts";
-import { systemClock } from "../shared/time/clock.ts";
-import { RELEASE_OPTIONS, RELEASE_USAGE, readRelease, runWithArguments, UsageError } from "./arguments.ts";
+import {
+  RELEASE_OPTIONS,
+  RELEASE_USAGE,
+  type ReleaseArguments,
+  readRelease,
+  runWithArguments,
+  UsageError,
+} from "./arguments.ts";
 import { binaryPath, buildRelease } from "./build.ts";
 import { readChangelog, renderDebianEntry } from "./changelog.ts";
 import { commandPages } from "./command-pages.ts";
+import { changeDate } from "./commit.ts";
 import { EXAMPLES } from "./examples.ts";
 import { renderManual } from "./man.ts";
 import { type Architecture, ownArchitecture, PROJECT } from "./packages.ts";
+import { must } from "./programs.ts";
 import { renderSbom } from "./sbom.ts";
 
-const DEBIAN_NAMES: Readonly<Record<Architecture, string>> = { x64: "amd64", arm64: "arm64" };
+/** What Debian calls them. */
+export const DEBIAN_NAMES: Readonly<Record<Architecture, string>> = { x64: "amd64", arm64: "arm64" };
 const PROGRAM = "usr/bin/uam";
 const EXECUTABLE: ReadonlySet<string> = new Set([PROGRAM, "DEBIAN/postinst", "DEBIAN/prerm", "DEBIAN/postrm"]);
 /** Approximate KiB of the files other than the program. */
@@ -111,7 +120,7 @@ export function packageFiles(program: {
 }
 
 /** The maintainer: DEBFULLNAME and DEBEMAIL, which may contain both. Throws if they cannot be written in a control file. */
-export function maintainerOf(variables: Readonly<Record<string, string | undefined>>): string {
+export function maintainerOf(variables: Readonly<Record<string, string | undefined>> = process.env): string {
   const { DEBFULLNAME: name = NAME, DEBEMAIL: email = ADDRESS } = variables;
   const maintainer = email.includes("<") ? email : `${name} <${email}>`;
   // deb-control(5): one line; a comma would begin another name.
@@ -233,14 +242,24 @@ async function main(values: {
   readonly uncompressed?: string;
 }): Promise<void> {
   const release = readRelease(values);
-  const { architecture, version } = release;
-  const maintainer = maintainerOf(process.env);
-  const debianName = DEBIAN_NAMES[architecture];
+  // It is refused before minutes have passed.
+  maintainerOf();
   // The program's own texts are the same on both architectures: the one that runs here prints them.
   if (values.uncompressed === undefined) {
-    for (const each of new Set([ownArchitecture(), architecture]))
+    for (const each of new Set([ownArchitecture(), release.architecture]))
       await buildRelease({ ...release, architecture: each });
   }
+  const output = packBinary(release, values.uncompressed);
+  console.log(`${output}: ${(Bun.file(output).size / 1e6).toFixed(1)} MB`);
+}
+
+/**
+ * Makes the package of the binary in dist, next to which the one for this machine has to be; returns its path, dist/uam_VERSION_ARCH.deb
+ * or `uncompressed`.
+ */
+export function packBinary(release: ReleaseArguments, uncompressed?: string): string {
+  const { architecture, version } = release;
+  const debianName = DEBIAN_NAMES[architecture];
   const say = (...args: readonly string[]) => must([binaryPath(ownArchitecture()), ...args]);
   const binary = binaryPath(architecture);
   const date = changeDate();
@@ -250,7 +269,7 @@ async function main(values: {
     completions: { bash: say("completion", "bash"), zsh: say("completion", "zsh") },
     installedSize: Math.ceil(Bun.file(binary).size / 1024) + OTHER_FILES,
     date: date.toUTCString().replace("GMT", "+0000"),
-    maintainer,
+    maintainer: maintainerOf(),
     sbom: renderSbom(release),
   });
   const tree = join(PROJECT, `dist/deb-${debianName}`);
@@ -258,26 +277,13 @@ async function main(values: {
   copyFileSync(binary, placeFor(tree, PROGRAM));
   for (const [path, content] of files) writeFileSync(placeFor(tree, path), content);
   for (const path of [PROGRAM, ...files.keys()]) chmodSync(join(tree, path), EXECUTABLE.has(path) ? 0o755 : 0o644);
-  const output = values.uncompressed ?? join(PROJECT, `dist/uam_${version}_${debianName}.deb`);
-  const compression = values.uncompressed === undefined ? ["-Zxz", "-z1"] : ["-Znone"];
+  const output = uncompressed ?? join(PROJECT, `dist/uam_${version}_${debianName}.deb`);
+  const compression = uncompressed === undefined ? ["-Zxz", "-z1"] : ["-Znone"];
   // dpkg-deb(1): the latest time stamp of the package and the files in it.
   const time = { SOURCE_DATE_EPOCH: String(date.getTime() / 1000) };
   must(["dpkg-deb", "--root-owner-group", ...compression, "--build", tree, output], time);
   rmSync(tree, { recursive: true });
-  console.log(`${output}: ${(Bun.file(output).size / 1e6).toFixed(1)} MB`);
-}
-
-/** When the commit was made, in whole seconds; outside a repository, now. */
-function changeDate(): Date {
-  const { success, stdout } = Bun.spawnSync(["git", "-C", PROJECT, "log", "-1", "--format=%ct"], { stderr: "ignore" });
-  const seconds = success ? Number(stdout.toString()) : Math.floor(systemClock.now().getTime() / 1000);
-  return new Date(seconds * 1000);
-}
-
-function must(argv: readonly string[], variables: Readonly<Record<string, string>> = {}): string {
-  const { success, stdout, stderr } = Bun.spawnSync([...argv], { env: { ...process.env, ...variables } });
-  if (!success) throw new Error(`${argv.join(" ")} failed: ${stderr.toString()}`);
-  return stdout.toString();
+  return output;
 }
 
 /** The path of a file in the tree, whose directories are created with mode 0755, whatever the umask. */

@@ -2,8 +2,8 @@
  * `bun test/container/run.ts`: the image that the Containerfile builds from a clean checkout of HEAD, and what it does. buildah
  * builds it, systemd-nspawn runs it as its configuration says. The base images are stand-ins, since no image registry is
  * used: a bare Debian from Debian's archive, and the same with the Bun that runs this, under the names that the Containerfile
- * has. With `--same-as FILE` the program in the image must be that file, byte by byte. Exit code 1 if anything is wrong or
- * missing.
+ * has. With `--same-as FILE` the program in the image must be that file, byte by byte. With `--image FILE` it builds nothing, and takes
+ * the image of a release. Exit code 1 if anything is wrong or missing.
  */
 
 import { chmodSync, copyFileSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
@@ -18,6 +18,7 @@ import { runToEnd } from "../debian/to-end.ts";
 import { placeOfThisRun, RELEASE, removeCopies, requireBareTree } from "../debian/tree.ts";
 import { createTestDatabase, stopTestServer } from "../support/database.ts";
 import { type PostgresProxy, startPostgresProxy } from "../support/postgres-proxy.ts";
+import { openArchive } from "./archive.ts";
 import { openStorage } from "./buildah.ts";
 import { type Circumstances, type Image, type Running, runOnce, start } from "./engine.ts";
 
@@ -52,17 +53,15 @@ const running = new Set<Running>();
 let proxy: PostgresProxy | undefined;
 
 async function main(): Promise<"tested"> {
-  const { values } = parseArgs({ options: { "same-as": { type: "string" } } });
+  const { values } = parseArgs({ options: { "same-as": { type: "string" }, image: { type: "string" } } });
   if (process.getuid?.() !== 0) throw new Error("Only root can build and run the image here");
   for (const [program, debianPackage] of Object.entries(PROGRAMS)) {
     if (!existsSync(program)) throw new Error(`${program} is missing: apt-get install ${debianPackage}`);
   }
   removeCopies();
   mkdirSync(directory, { mode: 0o700 });
-  const tree = await step("a bare Debian tree", requireBareTree);
-  const image = await builtImage(tree, await step("a clean checkout", cleanCheckout));
+  const image = values.image === undefined ? await builtImage() : await openArchive(values.image, directory);
   await step("the image's configuration", async () => checkConfig(image));
-  await step("the image contains Debian, the program, and nothing else", () => checkContents(image.root, tree));
   if (values["same-as"] !== undefined) {
     const [inImage, other] = [join(image.root, "usr/local/bin/uam"), values["same-as"]];
     await step("its program is that of the other build, byte by byte", () => must(["cmp", inImage, other], 30));
@@ -80,7 +79,10 @@ async function cleanCheckout(): Promise<string> {
   return checkout;
 }
 
-async function builtImage(tree: string, checkout: string): Promise<Image> {
+/** The Containerfile's, with nothing in it that should not be there. */
+async function builtImage(): Promise<Image> {
+  const tree = await step("a bare Debian tree", requireBareTree);
+  const checkout = await step("a clean checkout", cleanCheckout);
   const storage = openStorage(join(directory, "storage"));
   await step("stand-ins for the base images", async () => {
     const bases = readFileSync(join(checkout, "Containerfile"), "utf8").matchAll(/^FROM (\S+)/gm);
@@ -89,7 +91,9 @@ async function builtImage(tree: string, checkout: string): Promise<Image> {
     await storage.makeImage(BUN_IMAGE, tree, makeBunImage);
   });
   await step("buildah builds the image with the Containerfile", () => storage.build(checkout, NAME, SERVERS));
-  return { config: await storage.configOf(NAME), root: await storage.unpack(NAME) };
+  const image = { config: await storage.configOf(NAME), root: await storage.unpack(NAME) };
+  await step("the image contains Debian, the program, and nothing else", () => checkContents(image.root, tree));
+  return image;
 }
 
 /** Bun is where its image has it; packages come from this machine's sources, which are not part of the project. */

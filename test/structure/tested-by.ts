@@ -12,9 +12,12 @@ export const TESTED_BY: Readonly<Record<string, readonly string[]>> = {
   "agent/rotation.ts": ["server/api/agent.test.ts"],
   "agent/strays.ts": ["host/strays.host.test.ts"],
 
+  "build/commit.ts": ["build/build.test.ts"],
   "build/examples.ts": ["build/docs.test.ts"],
   "build/fault-points.ts": ["build/build.test.ts", "structure/structure.test.ts"],
   "build/packed.ts": ["build/build.test.ts"],
+  "build/programs.ts": ["build/release/release.test.ts"],
+  "build/release": ["build/release/release.test.ts"],
 
   "cli/commands/companies/company-end.ts": ["cli/commands/companies/company.test.ts"],
   "cli/commands/companies/company-output.ts": ["cli/commands/companies/company.test.ts"],

@@ -62,6 +62,7 @@ export const BLOCKS: Readonly<Record<string, readonly Run[]>> = {
   ],
   "docs/tokens.md": ["here"],
   "docs/troubleshooting.md": here(1),
+  "docs/verify.md": [{ by: "test/build/release/release.test.ts" }, { by: "test/long/release/run.ts" }],
   "docs/user-guide.md": ["here", { by: "test/host/first-light.host.test.ts" }, "here", "here", "here"],
 };
 

@@ -56,16 +56,20 @@ export async function fromFirst<T>(
   throw new CannotFetch(`${what} cannot be had; sought in ${said.join(", then in ")}`);
 }
 
-/** Makes it in `directory`, new for each archive, and reads the lists of `suites`, each a type and a name such as "deb" and "bullseye". */
+/** A suite as in sources.list(5), such as "deb" and "bullseye"; of the archive itself, or of another. */
+export type Suite = readonly [type: string, suite: string, archive?: string];
+
+/** Makes it in `directory`, new for each archive, and reads the lists of `suites`. `architecture` is Debian's name for it. */
 export async function openApt(
   directory: string,
   archive: string,
-  suites: readonly (readonly [type: string, suite: string])[],
+  suites: readonly Suite[],
+  architecture = "amd64",
 ): Promise<Apt> {
   if (!existsSync(KEYRING)) throw new CannotFetch(`${KEYRING} is missing: install debian-archive-keyring`);
   for (const name of ["state/lists/partial", "cache/archives/partial"])
     mkdirSync(join(directory, name), { recursive: true });
-  const lines = suites.map(([type, suite]) => `${type} [signed-by=${KEYRING}] ${archive} ${suite} main\n`);
+  const lines = suites.map(([type, suite, from = archive]) => `${type} [signed-by=${KEYRING}] ${from} ${suite} main\n`);
   writeFileSync(join(directory, "sources.list"), lines.join(""));
   // Nothing is installed yet, so that everything that is needed is fetched.
   writeFileSync(join(directory, "status"), "");
@@ -76,8 +80,8 @@ export async function openApt(
     "Dir::Etc::sourcelist": join(directory, "sources.list"),
     "Dir::Etc::sourceparts": "/dev/null",
     "Dir::Etc::preferencesparts": "/dev/null",
-    "APT::Architecture": "amd64",
-    "APT::Architectures": "amd64",
+    "APT::Architecture": architecture,
+    "APT::Architectures": architecture,
     "APT::Install-Recommends": "false",
     "Acquire::Languages": "none",
     // Its user could not write here.
