@@ -1,18 +1,27 @@
-/** The rules and the filter of docs/monitoring.md, on what the service really shows and logs. */
+/** The rules, the dashboard and the filter of docs/monitoring.md, on what the service really shows and logs. */
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import process from "node:process";
 import { openLog } from "../src/server/logging.ts";
 import { createMetrics } from "../src/server/metrics/metrics.ts";
 import { createTestApp, type TestApp } from "./support/app.ts";
 import { documentText } from "./support/documents.ts";
 
 const DOCUMENT = documentText("docs/monitoring.md");
-const RULES = blockWith("yaml", "groups:");
+const RULES = documentText("deploy/prometheus/uam.rules.yaml");
+const CASES = documentText("deploy/prometheus/uam.rules.test.yaml");
+const DASHBOARD: { readonly panels: readonly { readonly title: string; readonly targets: readonly Query[] }[] } =
+  JSON.parse(documentText("deploy/grafana/uam.json"));
+const QUERIES = DASHBOARD.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
 const FILTER = blockWith("ini", "failregex");
+
+interface Query {
+  readonly expr: string;
+}
 
 const lines: string[] = [];
 const log = openLog({ format: "json", level: "info", journal: false, write: (line) => void lines.push(line) });
@@ -38,17 +47,41 @@ test("every metric that is named is shown, and every one of the service's own is
   const metrics = createMetrics({ services: app.services, version: "1", runtime: "t" });
   const shown = await (await metrics.fetch(new Request("http://127.0.0.1:9100/metrics"))).text();
   const names = [...shown.matchAll(/^# TYPE (\S+)/gm)].map(([, name = ""]) => name);
-  const used = [...DOCUMENT.matchAll(/\b(?:uam|process)_[a-z_]*[a-z]\b/g)].map(([name]) => name);
+  const namesIn = (text: string) => [...text.matchAll(/\b(?:uam|process)_[a-z_]*[a-z]\b/g)].map(([name]) => name);
+  const used = namesIn(DOCUMENT + RULES + QUERIES.join("\n"));
   expect(used.length).toBeGreaterThan(15);
-  expect(used.filter((name) => !names.includes(name.replace(/_count$/, "")))).toEqual([]);
-  expect(names.filter((name) => name.startsWith("uam_") && !used.includes(name))).toEqual([]);
+  expect(used.filter((name) => !names.includes(name.replace(/_(?:count|bucket)$/, "")))).toEqual([]);
+  expect(names.filter((name) => name.startsWith("uam_") && !namesIn(DOCUMENT).includes(name))).toEqual([]);
 });
 
-test.skipIf(Bun.which("promtool") === null)("promtool accepts the rules", () => {
-  const path = join(directory, "rules.yml");
-  writeFileSync(path, RULES);
-  const { status, stdout, stderr } = spawnSync("promtool", ["check", "rules", path], { encoding: "utf8" });
-  expect([status, stdout + stderr]).toEqual([0, expect.stringMatching(/SUCCESS: \d+ rules found/)]);
+/** What promtool says about a file of deploy/prometheus, or another. */
+function promtool(...argv: readonly string[]): readonly [number | null, string] {
+  const cwd = join(import.meta.dir, "../deploy/prometheus");
+  const { status, stdout, stderr } = spawnSync("promtool", argv, { cwd, encoding: "utf8" });
+  return [status, stdout + stderr];
+}
+
+const withoutPromtool = Bun.which("promtool") === null && process.env.UAM_TEST_HOST !== "1";
+
+test("each alert is in the document, with what to do, and in a case in which it fires", () => {
+  const alerts = [...RULES.matchAll(/- alert: (\w+)/g)].map(([, name = ""]) => name);
+  expect(alerts.length).toBeGreaterThan(10);
+  const rows = [...DOCUMENT.matchAll(/^\| (Uam\w+) \| .+ \| .+ \|$/gm)].map(([, name = ""]) => name);
+  expect(rows).toEqual(alerts);
+  const fired = [...CASES.matchAll(/alertname: (\w+)\n {8}exp_alerts:\n/g)].map(([, name = ""]) => name);
+  expect(fired).toEqual(alerts);
+});
+
+test.skipIf(withoutPromtool)("promtool fires each alert when it should, and not before", () => {
+  expect(promtool("check", "rules", "uam.rules.yaml")).toEqual([0, expect.stringMatching(/SUCCESS: \d+ rules found/)]);
+  expect(promtool("test", "rules", "uam.rules.test.yaml")).toEqual([0, expect.stringContaining("SUCCESS")]);
+});
+
+test.skipIf(withoutPromtool)("Prometheus can read each query of the dashboard", () => {
+  const path = join(directory, "queries.yml");
+  const records = QUERIES.map((expr, index) => ({ record: `uam:query:${index}`, expr }));
+  writeFileSync(path, JSON.stringify({ groups: [{ name: "dashboard", rules: records }] }));
+  expect(promtool("check", "rules", path)).toEqual([0, expect.stringContaining(`${QUERIES.length} rules found`)]);
 });
 
 /** Who is to be found in what `logged` returns; the last line is nobody's. */

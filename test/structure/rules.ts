@@ -152,7 +152,10 @@ export const PLACES: Readonly<Record<string, Place>> = {
       ...["store/client.ts", "store/job-lock.ts", "store/schema-audit.ts", "store/schema-events.ts"],
     ],
   },
-  "server/metrics": { what: "figures for Prometheus", imports: ["domain/stats", "domain/events", "domain/operation"] },
+  "server/metrics": {
+    what: "figures for Prometheus",
+    imports: ["domain/stats", "domain/events", "domain/hosts", "domain/operation", "protocol/fleet.ts"],
+  },
   cli: {
     what: "commands: options in, text and exit code out",
     imports: [

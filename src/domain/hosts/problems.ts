@@ -175,25 +175,37 @@ export async function pageHostProblems(
   );
 }
 
-/** How many problems all hosts have: with thousands of hosts a fraction of the cost of naming them. */
-export async function countHostProblems(
+/** How many problems all hosts have. */
+export async function countHostProblems(context: Pick<Context, "db" | "clock">, startedAt?: Date): Promise<number> {
+  const counted = await countProblemsByKind(context, startedAt);
+  return [...counted.values()].reduce((sum, problems) => sum + problems, 0);
+}
+
+/** How many problems of each kind all hosts have: with thousands of hosts a fraction of the cost of naming them. */
+export async function countProblemsByKind(
   { db, clock }: Pick<Context, "db" | "clock">,
   startedAt?: Date,
-): Promise<number> {
+): Promise<ReadonlyMap<HostProblem["kind"], number>> {
   const now = clock.now();
   const isRemote = eq(hosts.kind, "remote");
   const stored = jsonRows(CONDITION, sql`${hosts} where ${isRemote}`, [asc(hosts.id)]);
   const [{ rows } = { rows: [] }] = await db.select({ rows: stored }).from(sql`(select) one`);
-  if (rows.length === 0) return 0;
+  if (rows.length === 0) return new Map();
   const leases = await allGroupLeases(db);
-  const [reported] = await db
-    .select({ problems: count() })
+  const reported = await db
+    .select({ kind: hostProblems.kind, problems: count() })
     .from(hostProblems)
     .innerJoin(hosts, eq(hosts.id, hostProblems.hostId))
-    .where(and(isRemote, isShown(now)));
-  const seen = (host: Condition) =>
-    conditionsOf(host, leaseInForce(host.leaseMs, leases.get(host.id) ?? []), { now, startedAt }).length;
-  return rows.reduce((sum, host) => sum + seen(host), reported?.problems ?? 0);
+    .where(and(isRemote, isShown(now)))
+    .groupBy(hostProblems.kind);
+  const counted = new Map<HostProblem["kind"], number>(reported.map(({ kind, problems }) => [kind, problems]));
+  for (const host of rows) {
+    const lease = leaseInForce(host.leaseMs, leases.get(host.id) ?? []);
+    for (const { kind } of conditionsOf(host, lease, { now, startedAt })) {
+      counted.set(kind, (counted.get(kind) ?? 0) + 1);
+    }
+  }
+  return counted;
 }
 
 /** Removes drift that is no longer shown. */

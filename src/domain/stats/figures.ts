@@ -11,6 +11,10 @@ export interface Figures {
   readonly pendingApprovals: number;
   /** Number of the newest audit record; 0 if there is none. */
   readonly auditHead: number;
+  /** How often access is still to be taken away, and since when the first time, in seconds since 1970; 0 if never. */
+  readonly owed: { readonly total: number; readonly since: number };
+  /** When the newest backup was made, in seconds since 1970; 0 if none ever was. */
+  readonly backedUpAt: number;
 }
 
 /** All figures in one statement, so that they describe one moment. */
@@ -24,12 +28,21 @@ export async function readFigures(db: Database, now: Date): Promise<Figures> {
       (select count(*)::int from outbox where status = 'queued') as queued,
       (select count(*)::int from outbox where status = 'dead') as dead,
       (select count(*)::int from approvals where status = 'pending') as pending,
-      (select coalesce(max(id), 0)::float8 from audit_head) as head`);
+      (select coalesce(max(id), 0)::float8 from audit_head) as head,
+      (select count(*)::int from closings) as owed,
+      (select coalesce(extract(epoch from min(begun_at)), 0)::float8 from closings) as since,
+      -- By the index of records about one action.
+      coalesce((select extract(epoch from created_at)::float8 from audit
+        where hashtextextended(action, 0) = hashtextextended('service.backup', 0)
+          and action = 'service.backup' and result = 'success' order by id desc limit 1), 0) as backup`);
   const { active = 0, disabled = 0, expired = 0, queued = 0, dead = 0, pending = 0, head = 0 } = row ?? {};
+  const { owed = 0, since = 0, backup = 0 } = row ?? {};
   return {
     users: { active, disabled, expired },
     outbox: { queued, dead },
     pendingApprovals: pending,
     auditHead: head,
+    owed: { total: owed, since },
+    backedUpAt: backup,
   };
 }

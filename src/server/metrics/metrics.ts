@@ -2,8 +2,10 @@
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import { type ReceiverState, readReceivers } from "../../domain/events/receivers.ts";
+import { countProblemsByKind } from "../../domain/hosts/problems.ts";
 import type { Services } from "../../domain/operation/context.ts";
 import { type Figures, readFigures } from "../../domain/stats/figures.ts";
+import { HOST_PROBLEM_KINDS } from "../../protocol/fleet.ts";
 
 /** A request that was answered. */
 export interface Answered {
@@ -46,6 +48,8 @@ export function createMetrics({ services, version, runtime }: MetricsOptions): M
     ...{ registers, name: "uam_database_read_failures_total", help: "Times the stored figures could not be read" },
   });
   const show = storedGauges(registers);
+  // What hosts did not say before is nobody's silence.
+  const startedAt = services.clock.now();
   return {
     observe: ({ method, route, status, seconds }) => requests.observe({ method, route, status }, seconds),
     fetch: async (request) => {
@@ -56,7 +60,8 @@ export function createMetrics({ services, version, runtime }: MetricsOptions): M
         const at = services.clock.now();
         const figures = await readFigures(services.autocommit, at);
         const receivers = await readReceivers({ db: services.autocommit, policy: services.policy });
-        show({ ...figures, receivers, at });
+        const problems = await countProblemsByKind({ db: services.autocommit, clock: services.clock }, startedAt);
+        show({ ...figures, receivers, problems, at });
       } catch (error) {
         // The other metrics are needed most when the database is away.
         services.log.error("the figures for monitoring could not be read", { error });
@@ -70,6 +75,7 @@ export function createMetrics({ services, version, runtime }: MetricsOptions): M
 
 interface Shown extends Figures {
   readonly receivers: readonly ReceiverState[];
+  readonly problems: Awaited<ReturnType<typeof countProblemsByKind>>;
   readonly at: Date;
 }
 
@@ -89,14 +95,23 @@ function storedGauges(registers: Registry[]): (figures: Shown | undefined) => vo
     "kind",
     "id",
   );
+  const owed = gauge("uam_owed_closings", "How often access is still to be taken away");
+  const since = gauge("uam_owed_seconds", "For how long the oldest of these has been waiting; 0: there is none");
+  const problems = gauge("uam_host_problems", "Problems of further hosts, by kind", "kind");
+  const backup = gauge("uam_backup_timestamp_seconds", "When the newest backup was made; 0: never");
+  const all = [users, outbox, approvals, head, lag, away, owed, since, problems, backup];
   return (figures) => {
     up.set(figures === undefined ? 0 : 1);
-    for (const metric of [users, outbox, approvals, head, lag, away]) metric.reset();
+    for (const metric of all) metric.reset();
     if (figures === undefined) return;
     for (const [status, count] of Object.entries(figures.users)) users.set({ status }, count);
     for (const [status, count] of Object.entries(figures.outbox)) outbox.set({ status }, count);
     approvals.set(figures.pendingApprovals);
     head.set(figures.auditHead);
+    owed.set(figures.owed.total);
+    since.set(figures.owed.total === 0 ? 0 : Math.max(0, figures.at.getTime() / 1000 - figures.owed.since));
+    for (const kind of HOST_PROBLEM_KINDS) problems.set({ kind }, figures.problems.get(kind) ?? 0);
+    backup.set(figures.backedUpAt);
     for (const { kind, id, isOn, failingSince, lag: records } of figures.receivers) {
       // One that is switched off on purpose is nothing to be alarmed about.
       if (!isOn) continue;

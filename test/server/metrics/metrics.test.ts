@@ -1,11 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { createWebhook, updateWebhook } from "../../../src/domain/events/webhooks.ts";
+import { audited } from "../../../src/domain/operation/audited.ts";
 import { createApp } from "../../../src/server/api/app.ts";
 import { createMetrics, type Metrics } from "../../../src/server/metrics/metrics.ts";
+import { UamError } from "../../../src/shared/errors.ts";
 import { silentLog } from "../../../src/shared/log.ts";
+import { closings } from "../../../src/store/schema.ts";
 import { webhooks } from "../../../src/store/schema-events.ts";
+import { hostProblems } from "../../../src/store/schema-fleet.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
+import { insertHost } from "../../support/host-rows.ts";
 
 let app: TestApp;
 let metrics: Metrics;
@@ -53,6 +58,46 @@ describe("metrics", () => {
     expect(shown.get(`uam_receiver_lag_records{kind="webhook",id="${entry.id}"}`)).toBe(rows.length - entry.cursor);
     expect(shown.get(`uam_receiver_failing_seconds{kind="webhook",id="${entry.id}"}`)).toBe(90);
     expect(shown.has(`uam_receiver_lag_records{kind="webhook",id="${off.entry.id}"}`)).toBe(false);
+  });
+
+  test("fetch() shows access that is still to be taken away, and for how long already", async () => {
+    expect([(await scrape()).get("uam_owed_closings"), (await scrape()).get("uam_owed_seconds")]).toEqual([0, 0]);
+    const { id } = await app.user("olga");
+    const now = app.clock.now();
+    const about = { kind: "shut", action: "user.disable", actorType: "system", actor: "test" } as const;
+    await app.db.insert(closings).values({ ...about, userId: id, begunAt: now, dueAt: now });
+    app.clock.advance(60_000);
+    const shown = await scrape();
+    await app.db.delete(closings).where(eq(closings.userId, id));
+    expect([shown.get("uam_owed_closings"), shown.get("uam_owed_seconds")]).toEqual([1, 60]);
+  });
+
+  test("fetch() shows the problems of hosts by kind: those that are reported, and a silence since the service runs", async () => {
+    const kinds = ["silent", "no_lease", "refused", "drift"].map((kind) => `uam_host_problems{kind="${kind}"}`);
+    const problems = async (of = metrics) => {
+      const shown = await scrape(of);
+      return kinds.map((name) => shown.get(name));
+    };
+    expect(await problems()).toEqual([0, 0, 0, 0]);
+    const host = await insertHost(app, "web1", { leaseMs: 0 });
+    const since = app.clock.now();
+    const told = { hostId: host.id, account: "ext_olga", text: "It cannot be created", since };
+    await app.db.insert(hostProblems).values({ ...told, kind: "refused" });
+    expect(await problems()).toEqual([0, 1, 1, 0]);
+    app.clock.advance(86_400_000);
+    expect(await problems()).toEqual([1, 1, 1, 0]);
+    const restarted = createMetrics({ services: app.services, version: "1", runtime: "t" });
+    expect(await problems(restarted)).toEqual([0, 1, 1, 0]);
+  });
+
+  test("fetch() shows when the newest backup was made, and not one that failed", async () => {
+    expect((await scrape()).get("uam_backup_timestamp_seconds")).toBe(0);
+    const record = (run: () => Promise<void>) => audited(app.system, { action: "service.backup" }, run);
+    await record(async () => {});
+    const madeAt = app.clock.now().getTime() / 1000;
+    app.clock.advance(5000);
+    await expect(record(() => Promise.reject(new UamError("conflict", "The disk is full.")))).rejects.toThrow("full");
+    expect((await scrape()).get("uam_backup_timestamp_seconds")).toBeCloseTo(madeAt, 2);
   });
 
   test("observe() counts requests by route, never by path, so that a caller cannot make series", async () => {
