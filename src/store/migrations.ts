@@ -44,6 +44,7 @@ import welcomePending from "../../drizzle/0040_welcome_pending.sql" with { type:
 import companies from "../../drizzle/0041_companies.sql" with { type: "text" };
 import companyChanges from "../../drizzle/0042_company_changes.sql" with { type: "text" };
 import reviews from "../../drizzle/0043_reviews.sql" with { type: "text" };
+import sponsors from "../../drizzle/0044_sponsors.sql" with { type: "text" };
 
 export interface Migration {
   readonly name: string;
@@ -95,4 +96,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0041_companies", sql: companies },
   { name: "0042_company_changes", sql: companyChanges },
   { name: "0043_reviews", sql: reviews },
+  { name: "0044_sponsors", sql: sponsors },
 ];

@@ -173,5 +173,15 @@ export const uidCounter = pgTable("uid_counter", { one: integer().primaryKey(), 
  */
 export const givenUids = pgTable("given_uids", { uid: integer().primaryKey(), strayAt: time() });
 
+/** Entries of `uam lock` that are recorded, for as long as their files may be there (lifecycle/locks.ts), and locks and holds that hosts with agents report. */
+export const importedLocks = pgTable("imported_locks", { id: text().primaryKey(), at: time().notNull() });
+
+/** A user's possible repairs that are not recorded (lifecycle/repair-notes.ts). No foreign key: the user's row is locked meanwhile. */
+export const repairs = pgTable(
+  "repairs",
+  { userId: bigint({ mode: "number" }).notNull(), kind: text().notNull(), notedAt: time().notNull() },
+  (t) => [primaryKey({ columns: [t.userId, t.kind] })],
+);
+
 export type HostRow = typeof hosts.$inferSelect;
 export type HostGroupRow = typeof hostGroups.$inferSelect;

@@ -19,6 +19,7 @@ import {
   APPROVAL_STATUSES,
   CLOSING_KINDS,
   KEY_STATUSES,
+  SPONSOR_ANSWERS,
   USER_STATUSES,
 } from "../shared/product/statuses.ts";
 import { id, time } from "./columns.ts";
@@ -44,6 +45,8 @@ export const users = pgTable(
     companyId: bigint({ mode: "number" }).references(() => companies.id),
     /** Whether they may see and end the users of their company. */
     manager: boolean().notNull().default(false),
+    /** Who answers for them, in lower case; "": their company's sponsor, or nobody. */
+    sponsorEmail: text().notNull().default(""),
     status: text({ enum: USER_STATUSES }).notNull().default("active"),
     expireAt: time().notNull(),
     disabledAt: time(),
@@ -68,6 +71,7 @@ export const users = pgTable(
     index("users_status_expire_at").on(t.status, t.expireAt),
     index("users_welcome_pending").on(t.id).where(sql`${t.welcomePendingSince} is not null`),
     index("users_company_id").on(t.companyId, t.id).where(sql`${t.companyId} is not null`),
+    index("users_sponsor_email").on(t.sponsorEmail, t.id).where(sql`${t.sponsorEmail} <> ''`),
     index("users_seen_at").on(t.seenAt, t.createdAt, t.id),
     // Each search looks through recent changes, so only a few may wait.
     index("users_search")
@@ -192,6 +196,12 @@ export const approvals = pgTable(
     companyId: bigint({ mode: "number" }),
     /** The manager who applies for somebody else; "" where they apply themselves. */
     requestedBy: text().notNull().default(""),
+    /** Who is to say whether they answer for the applicant, in lower case; "" for nobody. */
+    sponsorEmail: text().notNull().default(""),
+    sponsorAnswer: text({ enum: SPONSOR_ANSWERS }).notNull().default("none"),
+    /** The reason that the sponsor gave. */
+    sponsorReason: text().notNull().default(""),
+    sponsorAnsweredAt: time(),
     status: text({ enum: APPROVAL_STATUSES }).notNull().default("pending"),
     reason: text().notNull().default(""),
     reviewedBy: text().notNull().default(""),
@@ -205,6 +215,7 @@ export const approvals = pgTable(
       sql`case ${t.kind} when 'access' then ${t.userId} is null and ${t.days} is null
         when 'extension' then ${t.userId} is not null and ${t.days} is not null else false end`,
     ),
+    check("approvals_sponsor_answer", sql`${t.sponsorAnswer} in ('none', 'asked', 'vouched', 'declined')`),
     index("approvals_status_id").on(t.status, t.id),
     index("approvals_user_id").on(t.userId, t.id).where(sql`${t.kind} = 'extension'`),
     uniqueIndex("approvals_pending_extension")
@@ -250,16 +261,6 @@ export const userCounts = pgTable("user_counts", {
   expired: integer().notNull(),
 });
 
-/** Entries of `uam lock` that are recorded, for as long as their files may be there (lifecycle/locks.ts), and locks and holds that hosts with agents report. */
-export const importedLocks = pgTable("imported_locks", { id: text().primaryKey(), at: time().notNull() });
-
-/** A user's possible repairs that are not recorded (lifecycle/repair-notes.ts). No foreign key: the user's row is locked meanwhile. */
-export const repairs = pgTable(
-  "repairs",
-  { userId: bigint({ mode: "number" }).notNull(), kind: text().notNull(), notedAt: time().notNull() },
-  (t) => [primaryKey({ columns: [t.userId, t.kind] })],
-);
-
 /** Mail to be sent, written in the transaction of the change that it reports. */
 export const outbox = pgTable(
   "outbox",
@@ -289,6 +290,8 @@ export const outbox = pgTable(
     // In the order in which mail is sent: the next one is the first of the index, whatever the table's statistics say.
     index("outbox_due").on(t.expiresAt, t.dueAt, t.id).where(sql`${t.status} = 'queued'`),
     index("outbox_finished").on(t.finishedAt).where(sql`${t.status} <> 'queued'`),
+    // Whether a sponsor's address accepts mail: no other mail is in it.
+    index("outbox_sponsors").on(t.recipient, t.id).where(sql`${t.dedupeKey} like 'sponsor %'`),
     index("outbox_failed").on(t.finishedAt).where(sql`${t.lastError} <> '' and ${t.status} <> 'sent'`),
   ],
 );

@@ -43,6 +43,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
         "store/schema-fleet.ts",
         "store/schema-companies.ts",
         "store/schema-reviews.ts",
+        "store/schema-decisions.ts",
       ],
       "store/client.ts",
       ...["store/locks.ts", "store/notify.ts", "store/json-rows.ts", "store/any-of.ts", "store/searched.ts"],

@@ -7,7 +7,7 @@ import { eq } from "drizzle-orm";
 import type { DriftKind } from "../../protocol/host.ts";
 import { isDatabaseFull } from "../../shared/database-lost.ts";
 import type { Database, Transaction } from "../../store/client.ts";
-import { repairs } from "../../store/schema.ts";
+import { repairs } from "../../store/schema-fleet.ts";
 import type { Services } from "../operation/context.ts";
 
 /** A user's possible repairs that are not recorded. */

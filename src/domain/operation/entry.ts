@@ -2,12 +2,12 @@
 
 import type { AuditAction } from "../../shared/product/audit-actions.ts";
 
-export type ActorType = "admin" | "user" | "cli" | "system" | "anonymous" | "token";
+export type ActorType = "admin" | "user" | "cli" | "system" | "anonymous" | "token" | "sponsor";
 
 /** The actor of an operation, as the audit log names it. */
 export interface Actor {
   readonly type: ActorType;
-  /** Username, name of the operating-system account for `cli`, name of the `token`, "system", or "anonymous". */
+  /** Username, name of the operating-system account for `cli`, name of the `token`, address of the `sponsor`, "system", or "anonymous". */
   readonly name: string;
   /** Client address, or "" where there is none. */
   readonly ip: string;

@@ -8,7 +8,7 @@ import { UamError } from "../../shared/errors.ts";
 import { hostAccountOf } from "../../shared/text/account-name.ts";
 import { blankControlCharacters } from "../../shared/text/text.ts";
 import { formatTimestamp } from "../../shared/time/timestamp.ts";
-import { importedLocks } from "../../store/schema.ts";
+import { importedLocks } from "../../store/schema-fleet.ts";
 import { disableAccess, owedSentence } from "../accounts/access.ts";
 import { findUserByName, lockUser } from "../accounts/find-user.ts";
 import type { AdmittedHost } from "../hosts/host-row.ts";

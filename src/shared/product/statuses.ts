@@ -8,6 +8,13 @@ export const KEY_STATUSES = ["active", "revoked"] as const;
 export const APPROVAL_STATUSES = ["pending", "approved", "rejected"] as const;
 /** The subject of an application: an account, or more time for one. */
 export const APPROVAL_KINDS = ["access", "extension"] as const;
+/** What an applicant's sponsor said: not asked, asked, that they answer for them, or that they do not. */
+export const SPONSOR_ANSWERS = ["none", "asked", "vouched", "declined"] as const;
+/** What sponsors are asked: whether they answer for applicants, whether the access of their people goes on, and in a review. */
+export const QUESTION_KINDS = ["vouch", "end", "review"] as const;
+
+export type QuestionKind = (typeof QUESTION_KINDS)[number];
+
 /**
  * The kinds of closings: access for now, the account for good, one key, some of the networks of keys, the time after an earlier end, the
  * account on the service's own host alone.
@@ -30,7 +37,7 @@ export const DELIVERY_STATUSES = ["delivered", "failed"] as const;
 export const PING = "webhook.ping";
 
 /** The kinds of actors in the audit log, and the results. */
-export const ACTOR_TYPES = ["admin", "user", "cli", "system", "anonymous", "token"] as const;
+export const ACTOR_TYPES = ["admin", "user", "cli", "system", "anonymous", "token", "sponsor"] as const;
 export const RESULTS = ["success", "failed"] as const;
 
 /** How an administrator logged in. */

@@ -39,6 +39,8 @@ const CHANGED: Readonly<Record<string, { columns?: Readonly<Record<string, strin
         "case status when 'queued' then 'not sent: a backup was made before, and later restored' else last_error end",
     },
   },
+  // A link that was mailed before must not answer what a restore brings back; when somebody last answered is kept.
+  questions: { columns: { expires_at: "created_at" } },
   // With new keys no earlier captcha or challenge is valid, used or not.
   secrets: { where: "name not in ('captcha', 'ticket')" },
 };

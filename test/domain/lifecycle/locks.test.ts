@@ -14,7 +14,8 @@ import type { Account } from "../../../src/protocol/host.ts";
 import { silentLog } from "../../../src/shared/log.ts";
 import { type LockEntry, readLocks, writeLock } from "../../../src/shared/system/lock-journal.ts";
 import { HOUR, shift } from "../../../src/shared/time/clock.ts";
-import { importedLocks, users } from "../../../src/store/schema.ts";
+import { users } from "../../../src/store/schema.ts";
+import { importedLocks } from "../../../src/store/schema-fleet.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 
 let app: TestApp;

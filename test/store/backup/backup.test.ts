@@ -23,6 +23,7 @@ import * as schema from "../../../src/store/schema.ts";
 import * as auditSchema from "../../../src/store/schema-audit.ts";
 import * as authSchema from "../../../src/store/schema-auth.ts";
 import * as companiesSchema from "../../../src/store/schema-companies.ts";
+import * as decisionsSchema from "../../../src/store/schema-decisions.ts";
 import * as eventsSchema from "../../../src/store/schema-events.ts";
 import * as fleetSchema from "../../../src/store/schema-fleet.ts";
 import * as passkeySchema from "../../../src/store/schema-passkeys.ts";
@@ -124,6 +125,7 @@ const allTables = Object.values({
   ...schema,
   ...companiesSchema,
   ...reviewsSchema,
+  ...decisionsSchema,
   ...authSchema,
   ...auditSchema,
   ...ssoSchema,
@@ -326,7 +328,7 @@ describe("uids after a restore", () => {
       expect([nextUid, migrated]).toEqual([31_042, MIGRATIONS.slice(5).map(({ name }) => name)]);
       await withDatabase(database.connection, async (db) => {
         expect(await db.select().from(schema.serviceState)).toMatchObject([{ heartbeatAt: WHEN }]);
-        expect(await db.select().from(schema.importedLocks)).toEqual([{ id: "0b5e", at: WHEN }]);
+        expect(await db.select().from(fleetSchema.importedLocks)).toEqual([{ id: "0b5e", at: WHEN }]);
         expect(await db.select().from(auditSchema.auditKey)).toMatchObject([{ one: 1 }]);
         expect(await auditProtectionFaults(db)).toEqual([]);
       });
