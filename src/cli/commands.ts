@@ -29,6 +29,7 @@ import { restoreCommand } from "./commands/service/restore.ts";
 import { sudoersCommand } from "./commands/service/sudoers.ts";
 import { sweepCommand } from "./commands/service/sweep.ts";
 import { versionCommand } from "./commands/service/version.ts";
+import { sponsorCommand } from "./commands/sponsors/sponsor.ts";
 import { approvalCommand } from "./commands/users/approval.ts";
 import { keyCommand } from "./commands/users/key.ts";
 import { lockCommand } from "./commands/users/lock.ts";
@@ -49,6 +50,7 @@ export const GROUPS: ReadonlySet<string> = new Set([
   "webhook",
   "company",
   "review",
+  "sponsor",
   "host",
   "fleet",
   "agent",
@@ -72,6 +74,7 @@ export const commands = or(
       userCommand,
       companyCommand,
       reviewCommand,
+      sponsorCommand,
       keyCommand,
       approvalCommand,
       auditCommand,

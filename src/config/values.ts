@@ -7,6 +7,7 @@ import { databaseUrlFault } from "../shared/net/database-url.ts";
 import { parseNetworks } from "../shared/net/networks.ts";
 import { parseAuditStream } from "../shared/product/audit-stream.ts";
 import { parseRoleRule } from "../shared/product/role-rules.ts";
+import { isEmail } from "../shared/text/person.ts";
 import { changesDirection, hasControlCharacters } from "../shared/text/text.ts";
 import { parseDuration } from "../shared/time/duration.ts";
 
@@ -38,6 +39,12 @@ export const duration = (maximum?: number) =>
 export const list = v.pipe(
   v.string(),
   v.transform((value) => value.split(/[\s,]+/).filter((item) => item !== "")),
+);
+
+/** Domains of addresses, in lower case; one that begins with a dot stands for its subdomains. */
+export const mailDomains = v.pipe(
+  list,
+  v.array(v.pipe(v.string(), v.toLowerCase(), v.check(isMailDomain, "has an entry that is no domain"))),
 );
 
 /** Names of groups, as useradd(8) takes them. */
@@ -158,6 +165,10 @@ export const mailAddress = v.pipe(
   v.string(),
   v.regex(/^(?:[^<>@\r\n]*<[^<>@\s]+@[^<>@\s]+>|[^<>@\s]+@[^<>@\s]+)$/, "must be an address or NAME <ADDRESS>"),
 );
+
+function isMailDomain(value: string): boolean {
+  return isEmail(`a@${value.replace(/^\./, "")}`);
+}
 
 function isOrigin(value: string): boolean {
   return URL.canParse(value) && /^https?:$/.test(new URL(value).protocol) && new URL(value).origin === value;

@@ -18,6 +18,7 @@ import {
   issuer,
   list,
   mailAddress,
+  mailDomains,
   networks,
   nonEmpty,
   oneLine,
@@ -28,30 +29,9 @@ import {
   scopes,
   uidRange,
 } from "./values.ts";
+import { secret, type Variable, variable } from "./variable.ts";
 
-/** An environment variable. */
-export interface Variable<T> {
-  readonly name: `UAM_${string}`;
-  /** Undefined: unset unless given. */
-  readonly fallback: string | undefined;
-  readonly meaning: string;
-  readonly schema: v.GenericSchema<string, T>;
-  /** A secret is hidden when printed, and may be given as NAME_FILE. */
-  readonly secret: boolean;
-}
-
-function variable<T>(
-  name: `UAM_${string}`,
-  fallback: string | undefined,
-  schema: v.GenericSchema<string, T>,
-  meaning: string,
-): Variable<T> {
-  return { name, fallback, meaning, schema, secret: false };
-}
-
-function secret<T>(name: `UAM_${string}`, schema: v.GenericSchema<string, T>, meaning: string): Variable<T> {
-  return { name, fallback: undefined, meaning, schema, secret: true };
-}
+export type { Variable } from "./variable.ts";
 
 /** Every variable the program reads, in the order of help. */
 export const VARIABLES = {
@@ -260,6 +240,18 @@ export const VARIABLES = {
     "14,7,1",
     v.pipe(list, v.array(count(1, 365))),
     "days before expiry on which a user is reminded",
+  ),
+  sponsor: variable(
+    "UAM_SPONSOR",
+    "optional",
+    v.picklist(["off", "optional", "required"], "must be off, optional or required"),
+    "whether users have sponsors who answer for them: off, optional, or required (nobody is created, and no application approved, without one)",
+  ),
+  sponsorDomains: variable(
+    "UAM_SPONSOR_DOMAINS",
+    "",
+    mailDomains,
+    "domains that sponsors' addresses may have, with commas; .example.org stands for its subdomains; empty: any",
   ),
   fleetWait: variable(
     "UAM_FLEET_WAIT",

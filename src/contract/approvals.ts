@@ -3,11 +3,12 @@
 import * as v from "valibot";
 import { APPLICATION_SORTS } from "../shared/product/application-sorts.ts";
 import { MAX_REQUESTED_DAYS } from "../shared/product/limits.ts";
-import { APPROVAL_KINDS, APPROVAL_STATUSES } from "../shared/product/statuses.ts";
+import { APPROVAL_KINDS, APPROVAL_STATUSES, SPONSOR_ANSWERS } from "../shared/product/statuses.ts";
 import { MAX_PURPOSE } from "../shared/text/person.ts";
 import { MAX_DAYS } from "../shared/time/duration.ts";
 import {
   described,
+  givenSponsor,
   IdParams,
   id,
   idNumber,
@@ -16,11 +17,12 @@ import {
   pageIn,
   pageOf,
   person,
+  sponsor,
   text,
   timestamp,
   wholeNumber,
 } from "./fields.ts";
-import { anyoneWithin, EXTENDED, externalUsers, NEW_ACCOUNT, type Routes, reviewers } from "./route.ts";
+import { anyoneWithin, EXTENDED, externalUsers, NEW_ACCOUNT, type Routes, reviewers, SPONSOR } from "./route.ts";
 
 export const ApprovalQuery = v.pipe(
   v.object({
@@ -35,7 +37,10 @@ export const ApprovalQuery = v.pipe(
   v.transform(pageIn),
 );
 
-export const NewApplication = v.pipe(v.object(newPerson), v.title("NewApplication"));
+export const NewApplication = v.pipe(
+  v.object({ ...newPerson, sponsor_email: givenSponsor }),
+  v.title("NewApplication"),
+);
 
 export const ExtensionRequest = v.pipe(
   v.object({
@@ -85,6 +90,12 @@ export const ApplicationRecord = v.pipe(
     ),
     requested_by: described("", "The manager who applies for somebody else; empty where they apply themselves"),
     purpose: described("Maintenance of the build servers", "The purpose; for a request for more time, the reason"),
+    sponsor_email: sponsor,
+    sponsor_answer: v.pipe(
+      v.picklist(SPONSOR_ANSWERS),
+      v.description("What the sponsor said: not asked yet, asked, that they answer for the applicant, or do not"),
+    ),
+    sponsor_reason: described("", "The sponsor's"),
     status: v.picklist(APPROVAL_STATUSES),
     reason: described("", "Given at the review"),
     reviewed_by: described("", "The administrator; empty while it is pending"),
@@ -104,7 +115,7 @@ export const approvals = {
     body: NewApplication,
     status: 201,
     answer: ApplicationRecord,
-    reasons: ["application.limit"],
+    reasons: ["application.limit", "sponsor.invalid"],
   },
   "GET /approvals": {
     operationId: "listApplications",
@@ -134,6 +145,8 @@ export const approvals = {
       "application.reviewed",
       "state.conflict",
       "user.taken",
+      "sponsor.pending",
+      ...SPONSOR,
     ],
   },
   "POST /me/extension": {

@@ -19,6 +19,7 @@ import type { Routes } from "./route.ts";
 import { service } from "./service.ts";
 import { sessions } from "./sessions.ts";
 import { settings } from "./settings.ts";
+import { sponsors } from "./sponsors/sponsors.ts";
 import { sso } from "./sso.ts";
 import { tokens } from "./tokens.ts";
 import { totp } from "./totp.ts";
@@ -34,6 +35,7 @@ export const CONTRACT = {
   ...companies,
   ...ownCompany,
   ...reviews,
+  ...sponsors,
   ...keys,
   ...sessions,
   ...me,

@@ -65,6 +65,16 @@ const FailingMail = v.pipe(
   v.title("FailingMail"),
 );
 
+const LostSponsor = v.pipe(
+  v.object({
+    email: described("bo@example.org"),
+    users: v.pipe(count(12), v.description("For how many users they answer")),
+    since: timestamp,
+    problem: described("550 5.1.1 no such user", "What the mail server said"),
+  }),
+  v.title("LostSponsor"),
+);
+
 const AttentionRecord = v.pipe(
   v.object({
     requests: v.pipe(count(3), v.description("Applications and requests for more time that wait for a decision")),
@@ -83,6 +93,10 @@ const AttentionRecord = v.pipe(
     receivers: v.pipe(
       v.array(AwayRecord),
       v.description("Webhooks, and the stream of audit records, whose last attempt failed"),
+    ),
+    sponsors: v.pipe(
+      v.array(LostSponsor),
+      v.description("Sponsors whom no mail reaches: the newest one to them was refused for good"),
     ),
     mail: v.pipe(v.nullable(FailingMail), v.description("null while all mail is accepted")),
   }),

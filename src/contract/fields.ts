@@ -65,6 +65,15 @@ export const newPerson = {
   purpose: v.optional(text("Maintenance of the build servers", undefined, { maxLength: MAX_PURPOSE })),
 };
 
+const SPONSOR =
+  "The address of who answers for them, in lower case; empty: nobody, or whoever does so for their company";
+
+/** Who answers for somebody, in answers. */
+export const sponsor = described("bo@example.org", SPONSOR);
+
+/** The same in requests; the features check it. */
+export const givenSponsor = v.optional(text("bo@example.org", SPONSOR, { maxLength: 254 }));
+
 /** A note about a user that administrators write for their colleagues, in answers. */
 export const note = described("Works nights", "For administrators; the user cannot read it");
 

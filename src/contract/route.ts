@@ -12,7 +12,7 @@ import type { LeastRole } from "../shared/product/roles.ts";
 export type ObjectSchema = v.GenericSchema & { readonly entries: Readonly<Record<string, v.GenericSchema>> };
 
 /** Rate-limited operations for each client address; the rates are in domain/auth/sessions/rate-limits.ts. */
-export type AnonymousLimit = "captcha" | "code" | "login" | "forgot" | "application" | "passkey" | "join";
+export type AnonymousLimit = "captcha" | "code" | "login" | "forgot" | "application" | "passkey" | "join" | "decision";
 
 /** Anyone, as often as the limit allows; without one the route counts by itself, or costs nothing. */
 export interface Anyone {
@@ -134,6 +134,9 @@ export const EXTENDED: readonly Reason[] = [
   ] as const),
   ...(["company.ended", "company.limit"] as const),
 ];
+
+/** A sponsor is missing where one is required, or cannot be the user's. */
+export const SPONSOR: readonly Reason[] = ["sponsor.missing", "sponsor.invalid"];
 
 /** The user's company does not allow it. */
 export const COMPANY: readonly Reason[] = ["company.missing", "company.full", "company.ended", "company.limit"];

@@ -6,6 +6,7 @@ import {
   expiry,
   givenNote,
   givenReason,
+  givenSponsor,
   IdParams,
   id,
   newNetworks,
@@ -27,6 +28,7 @@ import {
   NEW_ACCOUNT,
   operators,
   type Routes,
+  SPONSOR,
 } from "./route.ts";
 import { Extension, Reason } from "./users/changes.ts";
 import { UserDiagnosis } from "./users/diagnosis.ts";
@@ -59,6 +61,7 @@ const belonging = {
     ),
   ),
   manager: v.optional(v.pipe(v.boolean(), v.description(MANAGER), v.examples([false]))),
+  sponsor_email: givenSponsor,
 };
 
 export const NewUser = v.pipe(
@@ -118,10 +121,10 @@ export const users = {
     answer: CreatedUser,
     refusals: {
       400: "The body is invalid (final), or the user could not be created for another reason, which the message names: trying again may help",
-      409: "The username is taken, the host has an account or a home of that name, or the company is full or has ended",
+      409: "The username is taken, the host has an account or a home of that name, the company is full or has ended, or everybody needs a sponsor",
     },
     otherwise: 400,
-    reasons: [...NEW_ACCOUNT, ...COMPANY, "user.taken", "network.invalid"],
+    reasons: [...NEW_ACCOUNT, ...COMPANY, ...SPONSOR, "user.taken", "network.invalid"],
   },
   "GET /users/supervisors": {
     operationId: "listSupervisors",
@@ -165,7 +168,7 @@ export const users = {
   },
   "PATCH /users/:id": {
     operationId: "updateUser",
-    summary: "Change e-mail, full name, supervisor, purpose, note, company or networks",
+    summary: "Change e-mail, full name, supervisor, sponsor, purpose, note, company or networks",
     description:
       "Only the fields that are sent change; an empty text clears full name, supervisor, purpose or note, an empty list lifts the restriction to networks. Another address ends the user's sessions with this service. When this returns, the authorized-keys file on the host refuses the keys from outside the networks, and SSH sessions from outside have ended. Keys with networks of their own keep what both have in common.",
     who: operators,
@@ -176,10 +179,10 @@ export const users = {
     refusals: {
       400: "A field is invalid (final), or the user could not be changed for another reason, which the message names: networks that could not be narrowed on the host are stored all the same, and the service keeps trying",
       404: true,
-      409: "The company is full or has ended, or theirs is being ended",
+      409: "The company is full or has ended, theirs is being ended, or everybody needs a sponsor",
     },
     otherwise: 400,
-    reasons: [...ACCOUNT, ...COMPANY, "user.missing", "network.invalid", "state.conflict", "access.owed"],
+    reasons: [...ACCOUNT, ...COMPANY, ...SPONSOR, "user.missing", "network.invalid", "state.conflict", "access.owed"],
   },
   "POST /users/:id/disable": {
     operationId: "disableUser",

@@ -1,6 +1,8 @@
 /** The database: version, role, schema, and what is stored in it. */
 
 import { sql } from "drizzle-orm";
+import type { Services } from "../domain/operation/context.ts";
+import { lostSponsors } from "../domain/sponsors/sponsors.ts";
 import { counted } from "../shared/text/counted.ts";
 import type { Database } from "../store/client.ts";
 import { engineFaults } from "../store/engine.ts";
@@ -123,4 +125,15 @@ export async function checkOutbox(db: Database): Promise<readonly Finding[]> {
         ]
       : []),
   ];
+}
+
+/** Sponsors whom no mail reaches: nobody asks them anything. */
+export async function checkSponsors(services: Pick<Services, "db">): Promise<readonly Finding[]> {
+  const area = areaOf("sponsors");
+  return (await lostSponsors(services)).map(({ email, users, problem }) =>
+    area.fault(
+      `Mail to ${email}, who answers for ${counted(users, "user")}, was refused for good: ${problem}`,
+      `uam sponsor move ${email} NEW, or correct the mail settings`,
+    ),
+  );
 }

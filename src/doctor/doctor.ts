@@ -12,7 +12,7 @@ import type { UidRange } from "../shared/system/uids.ts";
 import { systemClock } from "../shared/time/clock.ts";
 import { broughtPostgres } from "../store/postgres/postgres-brought.ts";
 import { checkCarriedPostgres } from "./carried-postgres.ts";
-import { checkAdministrators, checkDatabase, checkEngine, checkOutbox } from "./database.ts";
+import { checkAdministrators, checkDatabase, checkEngine, checkOutbox, checkSponsors } from "./database.ts";
 import {
   checkCertificate,
   checkDataDirectory,
@@ -143,6 +143,7 @@ async function checkStored({ config, isRoot, fix, open, service }: Examination):
       ...(await guarded("events", () => checkReceivers(services))),
       ...(await guarded("hosts", () => checkHosts(services))),
       ...(await guarded("mail", () => checkOutbox(services.db))),
+      ...(await guarded("sponsors", () => checkSponsors(services))),
       ...(await guarded("administrators", () => checkAdministrators(services.db))),
     ];
   } finally {

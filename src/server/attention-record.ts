@@ -5,10 +5,10 @@ import { formatTimestamp } from "../shared/time/timestamp.ts";
 import { awayRecord } from "./event-records.ts";
 
 /** `problems` is how much of it there is besides requests. */
-export function attentionRecord({ requests, incidents, owed, hosts, receivers, mail }: Attention) {
+export function attentionRecord({ requests, incidents, owed, hosts, receivers, sponsors, mail }: Attention) {
   return {
     requests,
-    problems: incidents.total + owed + hosts + receivers.length + (mail === undefined ? 0 : 1),
+    problems: incidents.total + owed + hosts + receivers.length + sponsors.length + (mail === undefined ? 0 : 1),
     incidents: {
       total: incidents.total,
       items: incidents.items.map(({ userId, username, at }) => ({
@@ -17,6 +17,7 @@ export function attentionRecord({ requests, incidents, owed, hosts, receivers, m
     },
     ...{ owed, hosts },
     receivers: receivers.map(awayRecord),
+    sponsors: sponsors.map(({ since, ...sponsor }) => ({ ...sponsor, since: formatTimestamp(since) })),
     mail: mail === undefined ? null : { ...mail, since: formatTimestamp(mail.since) },
   };
 }

@@ -218,6 +218,7 @@ export function policyOf(config: Config): Policy {
     site: siteOf(config),
     webhookNetworks: config.webhookNetworks,
     auditStream: config.auditStream,
+    sponsor: { mode: config.sponsor, domains: config.sponsorDomains },
   };
 }
 

@@ -20,7 +20,15 @@ type Field = keyof ReturnType<typeof listedUserRecord>;
 
 const COLUMNS: Readonly<Record<Field, true>> = {
   ...{ id: true, username: true, host_account: true, email: true, full_name: true, supervisor: true, purpose: true },
-  ...{ note: true, source_networks: true, company_id: true, manager: true, status: true, expire_at: true },
+  ...{
+    note: true,
+    source_networks: true,
+    company_id: true,
+    manager: true,
+    sponsor_email: true,
+    status: true,
+    expire_at: true,
+  },
   ...{ disabled_at: true, welcome: true, created_at: true, updated_at: true, last_login_at: true },
   ...{ active_keys: true, last_key_use_at: true },
 };

@@ -29,6 +29,8 @@ export const LOCKS = {
   delivery: 8_246_013,
   /** Of two: mail to an applicant, which is counted; the other is the hash of their mailbox. */
   applicantMail: 8_246_014,
+  /** Of two: mail to a sponsor about applications, which is counted; the other is the hash of their mailbox. */
+  sponsorMail: 8_246_016,
   /** Changing hosts, their groups, or the accounts of users on them. */
   fleet: 8_246_008,
   /** Storing a batch of imported users: two that hold the same names in another order would wait for each other. */

@@ -1,8 +1,8 @@
-/** Tables of people and machines that log in, and of the limits on guessing. */
+/** Tables of people and machines that log in or answer by a link, and of the limits on guessing. */
 
 import { sql } from "drizzle-orm";
 import { bigint, boolean, check, index, integer, pgTable, primaryKey, text } from "drizzle-orm/pg-core";
-import { ADMIN_ROLES, LOGIN_WAYS } from "../shared/product/statuses.ts";
+import { ADMIN_ROLES, LOGIN_WAYS, QUESTION_KINDS } from "../shared/product/statuses.ts";
 import { bytea, id, time } from "./columns.ts";
 
 export const admins = pgTable(
@@ -127,3 +127,35 @@ export const secrets = pgTable("secrets", { name: text().primaryKey(), value: by
 export type AdminRow = typeof admins.$inferSelect;
 export type SessionRow = typeof sessions.$inferSelect;
 export type TokenRow = typeof tokens.$inferSelect;
+
+/**
+ * Questions, one row for each mail with a link. Whether each of its things was answered, or is asked no more, is stored with the thing itself: an
+ * application, a review's item, a user. There is no foreign key, as a link outlives what it is about.
+ */
+export const questions = pgTable(
+  "questions",
+  {
+    id: id(),
+    kind: text({ enum: QUESTION_KINDS }).notNull(),
+    /** Who is asked, in lower case: nobody else's answer counts. */
+    email: text().notNull(),
+    /** Ids of what it is about: applications (`vouch`), users (`end`), one review (`review`). */
+    about: bigint({ mode: "number" }).array().notNull(),
+    /** SHA-256 of the token in the link, which is stored nowhere. */
+    tokenHash: bytea().notNull().unique(),
+    createdAt: time().notNull(),
+    /** From then on the link is dead. */
+    expiresAt: time().notNull(),
+    /** When they last answered something of it; null before. */
+    answeredAt: time(),
+    /** JSON of what was answered by this link, for kinds whose answers are stored nowhere else. */
+    answers: text().notNull().default("[]"),
+  },
+  (t) => [
+    check("questions_kind", sql`${t.kind} in ('vouch', 'end', 'review')`),
+    index("questions_email").on(t.email, t.id),
+    index("questions_expires_at").on(t.expiresAt),
+  ],
+);
+
+export type QuestionRow = typeof questions.$inferSelect;

@@ -1,18 +1,7 @@
 /** The stored state, as Drizzle tables, with schema-auth.ts (logins) and schema-audit.ts: `bun run migrations` generates from them. */
 
 import { sql } from "drizzle-orm";
-import {
-  bigint,
-  boolean,
-  check,
-  date,
-  index,
-  integer,
-  pgTable,
-  primaryKey,
-  text,
-  uniqueIndex,
-} from "drizzle-orm/pg-core";
+import { bigint, boolean, check, index, integer, pgTable, primaryKey, text, uniqueIndex } from "drizzle-orm/pg-core";
 import {
   ACTOR_TYPES,
   APPROVAL_KINDS,
@@ -23,8 +12,8 @@ import {
   USER_STATUSES,
 } from "../shared/product/statuses.ts";
 import { id, time } from "./columns.ts";
+import { searched } from "./conditions.ts";
 import { companies } from "./schema-companies.ts";
-import { searched } from "./searched.ts";
 
 /** External users. A row goes when the user is deleted. */
 export const users = pgTable(
@@ -229,36 +218,6 @@ export const applicationNotice = pgTable("application_notice", {
   one: integer().primaryKey(),
   applicationId: bigint({ mode: "number" }).notNull().default(0),
   mailedAt: time(),
-});
-
-/** Overrides of the policy durations, in milliseconds. */
-export const settings = pgTable("settings", {
-  key: text().primaryKey(),
-  value: bigint({ mode: "number" }).notNull(),
-  updatedAt: time().notNull(),
-});
-
-/** What policy durations are compared with, in milliseconds: the `configured` default of the last start; until `heldUntil` none is shorter than `heldValue`. */
-export const policyState = pgTable("policy_state", {
-  key: text().primaryKey(),
-  configured: bigint({ mode: "number" }).notNull(),
-  heldValue: bigint({ mode: "number" }),
-  heldUntil: time(),
-});
-
-/** One row: when the service last said that it runs, and until when nothing is deleted (lifecycle/heartbeat.ts). */
-export const serviceState = pgTable("service_state", {
-  one: integer().primaryKey(),
-  heartbeatAt: time().notNull(),
-  holdUntil: time(),
-});
-
-/** How many users there were in each state, as last counted on that day (UTC); for the dashboard's charts. */
-export const userCounts = pgTable("user_counts", {
-  date: date({ mode: "string" }).primaryKey(),
-  active: integer().notNull(),
-  disabled: integer().notNull(),
-  expired: integer().notNull(),
 });
 
 /** Mail to be sent, written in the transaction of the change that it reports. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
-import { isAnyOf } from "../../src/store/any-of.ts";
 import { openDatabase } from "../../src/store/client.ts";
+import { isAnyOf } from "../../src/store/conditions.ts";
 import { users } from "../../src/store/schema.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 

@@ -12,8 +12,8 @@ import { type Database, type DatabaseHandle, openDatabase } from "../../src/stor
 import { migrate } from "../../src/store/migrate.ts";
 import { MIGRATIONS } from "../../src/store/migrations.ts";
 import { withGuardsDown } from "../../src/store/protect.ts";
-import { serviceState } from "../../src/store/schema.ts";
 import { givenUids, importedLocks, repairs } from "../../src/store/schema-fleet.ts";
+import { serviceState } from "../../src/store/schema-service.ts";
 import { TEST_KEY } from "../support/audit-log.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 

@@ -43,10 +43,10 @@ export const PLACES: Readonly<Record<string, Place>> = {
         "store/schema-fleet.ts",
         "store/schema-companies.ts",
         "store/schema-reviews.ts",
-        "store/schema-decisions.ts",
+        "store/schema-service.ts",
       ],
       "store/client.ts",
-      ...["store/locks.ts", "store/notify.ts", "store/json-rows.ts", "store/any-of.ts", "store/searched.ts"],
+      ...["store/locks.ts", "store/notify.ts", "store/json-rows.ts", "store/conditions.ts"],
       "protocol",
     ],
   },
@@ -113,6 +113,10 @@ export const PLACES: Readonly<Record<string, Place>> = {
   },
   "server/company-records.ts": { what: "the same of companies, and of their people", imports: ["domain"] },
   "server/review-records.ts": { what: "the same of reviews", imports: ["domain/reviews"] },
+  "server/sponsor-records.ts": {
+    what: "the same of sponsors and what they are asked",
+    imports: ["domain/sponsors", "domain/decisions", "server/records.ts"],
+  },
   "server/api": {
     what: "HTTP: the contract's handlers, and in http/, which alone knows Elysia, what surrounds them",
     imports: [
@@ -124,6 +128,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
       "server/fleet-records.ts",
       "server/company-records.ts",
       "server/review-records.ts",
+      "server/sponsor-records.ts",
       "server/event-records.ts",
       "server/attention-record.ts",
       "contract",

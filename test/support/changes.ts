@@ -203,6 +203,11 @@ export function createChanges(app: TestApp, helper: Client, hookUrl: string) {
       path: `/hosts/${(await insertHost(app, fresh("host"), { status: "locked" })).id}/unlock`,
     }),
     "DELETE /hosts/{id}": async () => ({ path: `/hosts/${(await insertHost(app, fresh("host"))).id}` }),
+    "POST /sponsors/move": async () => {
+      const from = `${fresh("sponsor")}@example.com`;
+      await made("/users", { username: fresh("sponsored"), email: "sponsored@example.org", sponsor_email: from });
+      return { path: "/sponsors/move", body: { from, to: "next@example.com" } };
+    },
     "POST /companies": async () => ({ path: "/companies", body: { name: fresh("company") } }),
     "PATCH /companies/{id}": async () => ({ path: `/companies/${await company()}`, body: { max_users: 3 } }),
     "DELETE /companies/{id}": async () => ({ path: `/companies/${await company()}` }),

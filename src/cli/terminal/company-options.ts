@@ -54,6 +54,10 @@ export function nameOption() {
   return textOption("--name", "NAME", message`The new name.`);
 }
 
+export function sponsorOption() {
+  return textOption("--sponsor", "ADDRESS", message`Who answers for them; "" for nobody, or their company's sponsor.`);
+}
+
 /** The limits of a company. */
 export function limitOptions() {
   const none = message`"none" for no limit.`;

@@ -112,7 +112,7 @@ export const companies = {
     status: 201,
     answer: CompanyRecord,
     refusals: { 409: "The name is taken" },
-    reasons: ["company.taken", "network.invalid", "host_group.missing"],
+    reasons: ["company.taken", "network.invalid", "host_group.missing", "sponsor.invalid"],
   },
   "GET /companies/:id": {
     operationId: "getCompany",
@@ -135,7 +135,14 @@ export const companies = {
     body: CompanyChanges,
     answer: previewed(CompanyPreview, CompanyRecord),
     refusals: { 404: true, 409: "The name is taken" },
-    reasons: ["company.missing", "company.taken", "company.limit", "network.invalid", "host_group.missing"],
+    reasons: [
+      "company.missing",
+      "company.taken",
+      "company.limit",
+      "network.invalid",
+      "host_group.missing",
+      "sponsor.invalid",
+    ],
   },
   "DELETE /companies/:id": {
     operationId: "deleteCompany",

@@ -16,6 +16,7 @@ import {
   pageFields,
   pageIn,
   person,
+  sponsor,
   text,
   timestamp,
 } from "../fields.ts";
@@ -70,6 +71,7 @@ export const UserRecord = v.pipe(
     source_networks: networks(USER_NETWORKS),
     company_id: v.pipe(v.nullable(id), v.description("The company that they come from; null for none")),
     manager: v.pipe(v.boolean(), v.description(MANAGER), v.examples([false])),
+    sponsor_email: sponsor,
     status: v.picklist(USER_STATUSES),
     expire_at: expiry,
     disabled_at: v.nullable(timestamp),

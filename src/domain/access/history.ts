@@ -74,7 +74,7 @@ export class History {
   /** The actions that it learns from; other records change nothing. */
   static readonly ACTIONS: readonly AuditAction[] = [
     ...(["user.create", "user.adopt", "user.give_back", "user.enable", "user.extend", "user.shorten"] as const),
-    ...(["user.disable", "user.lock", "user.delete", "user.grant", "user.update"] as const),
+    ...(["user.disable", "user.lock", "user.delete", "user.grant", "user.update", "sponsor.end"] as const),
     ...([
       "company.update",
       "lifecycle.recycle",
@@ -90,7 +90,12 @@ export class History {
   apply(record: HistoryRecord): void {
     const detail: Detail = JSON.parse(record.detail);
     const { action, result } = record;
-    if (action.startsWith("user.") || action.startsWith("lifecycle.") || action === "reconcile.repair") {
+    if (
+      action === "sponsor.end" ||
+      action.startsWith("user.") ||
+      action.startsWith("lifecycle.") ||
+      action === "reconcile.repair"
+    ) {
       this.#applyToUser(record, detail);
     } else if (action.startsWith("key.")) this.#applyToKey(record, detail);
     else if (action === "company.update") this.#renameCompany(record, detail);
@@ -240,7 +245,7 @@ type Detail = Readonly<Partial<Record<DetailName, unknown>>>;
  * who are disabled stay expired, and come back as disabled.
  */
 function isDisabling(action: string, { status }: Detail): boolean {
-  if (action === "user.disable" || action === "user.lock") return status !== undefined;
+  if (action === "user.disable" || action === "user.lock" || action === "sponsor.end") return status !== undefined;
   return action !== "user.enable" && status === "disabled";
 }
 

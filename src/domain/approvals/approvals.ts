@@ -20,6 +20,8 @@ import {
 import { queueMail } from "../mail/outbox.ts";
 import { audited } from "../operation/audited.ts";
 import type { Context, Operation } from "../operation/context.ts";
+import { askSponsor, requireVouched } from "../sponsors/asking.ts";
+import { parseSponsor } from "../sponsors/sponsor-email.ts";
 import { FIELDS } from "../users/new-user.ts";
 import { createUser } from "../users/users.ts";
 import { settleRequest } from "./extensions.ts";
@@ -32,6 +34,8 @@ export interface NewApplication {
   readonly fullName?: string | undefined;
   readonly supervisor?: string | undefined;
   readonly purpose?: string | undefined;
+  /** Who is to say whether they answer for the applicant. */
+  readonly sponsorEmail?: string | undefined;
 }
 
 export interface Review {
@@ -70,6 +74,7 @@ export function submitApplication(context: Context, input: NewApplication): Prom
       fullName: FIELDS.fullName(input),
       supervisor: FIELDS.supervisor(input),
       purpose: FIELDS.purpose(input),
+      sponsorEmail: parseSponsor(context.policy.sponsor, input),
       createdAt: context.clock.now(),
     };
     const notice = await lockNotice(op.tx);
@@ -80,6 +85,7 @@ export function submitApplication(context: Context, input: NewApplication): Prom
     await mailApplicant(op, email, applicationArrived(context.policy.site, { username }), !isKept);
     if (isKept) {
       await tellOfApplications(op, notice);
+      await askSponsor(op, application.sponsorEmail);
       op.record({ detail: { application: id } });
     } else {
       await op.tx.delete(approvals).where(eq(approvals.id, id));
@@ -106,6 +112,7 @@ export async function reviewApplication(context: Context, id: number, review: Re
     // Locks the user's row before the request's, as deleting a user does.
     const owner = known?.userId == null ? undefined : await lockUserIfStored(op.tx, known.userId);
     const pending = await lockPending(op, id);
+    if (review.approve && pending.kind === "access") requireVouched(context.policy.sponsor, pending);
     const [reviewed] = await op.tx
       .update(approvals)
       .set({
@@ -183,8 +190,8 @@ async function lockPending(op: Operation, id: number): Promise<ApprovalRow> {
 }
 
 async function createApplicant(op: Operation, application: ApprovalRow, ttlDays?: number): Promise<UserRow> {
-  const { username, email, fullName, supervisor, purpose, companyId } = application;
-  const person = { username, email, fullName, supervisor, purpose };
+  const { username, email, fullName, supervisor, purpose, sponsorEmail, companyId } = application;
+  const person = { username, email, fullName, supervisor, purpose, sponsorEmail };
   const input = { ...person, companyId: companyId ?? undefined, ttlDays, letter: applicationApproved };
   try {
     return await createUser(op.context, input);

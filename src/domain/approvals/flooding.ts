@@ -10,6 +10,7 @@ import type { Transaction } from "../../store/client.ts";
 import { LOCKS } from "../../store/locks.ts";
 import { approvals, outbox } from "../../store/schema.ts";
 import type { Letter } from "../mail/letter.ts";
+import { mailboxOf } from "../mail/mailbox.ts";
 import { APPLICANT_MAIL, type Queueing, queueMail } from "../mail/outbox.ts";
 
 /** Most applications for access that may be pending at once, because anybody can submit them. */
@@ -75,13 +76,7 @@ function slotsOf(email: string, at: Date): readonly string[] {
   return Array.from({ length: MAX_MAILS }, (_, n) => `${APPLICANT_MAIL}${mailboxOf(email)} ${day} ${n + 1}`);
 }
 
-/** The mailbox that receives mail to the address: many providers ignore case and everything after a `+`, and some ignore dots. */
-function mailboxOf(email: string): string {
-  const [local = "", domain = ""] = email.toLowerCase().split("@");
-  return `${local.replace(/^([^+]+)\+.*$/, "$1").replaceAll(".", "")}@${domain === "googlemail.com" ? "gmail.com" : domain}`;
-}
-
-/** The same of a column. */
+/** `mailboxOf` of a column. */
 function mailboxIn(email: SQL): SQL {
   const local = sql`replace(regexp_replace(split_part(lower(${email}), '@', 1), '^([^+]+)\\+.*$', '\\1'), '.', '')`;
   const domain = sql`regexp_replace(split_part(lower(${email}), '@', 2), '^googlemail\\.com$', 'gmail.com')`;

@@ -47,7 +47,7 @@ export async function createCompany(
   const entry = { action: "company.create", detail: { name: input.name } } as const;
   return await audited(context, entry, async (op) => {
     await lockGroups(op.tx, input);
-    const { row: fields, groups } = await parseCompany(op.tx, input);
+    const { row: fields, groups } = await parseCompany(context, op.tx, input);
     const now = context.clock.now();
     const values = { ...fields, name: fields.name ?? "", createdAt: now, updatedAt: now };
     const [row] = await refuseTaken(values.name, op.tx.insert(companies).values(values).returning());

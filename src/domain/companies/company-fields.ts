@@ -8,9 +8,10 @@ import { MAX_DAYS } from "../../shared/time/duration.ts";
 import { formatOptionalTimestamp } from "../../shared/time/timestamp.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import type { CompanyRow } from "../../store/schema-companies.ts";
-import { parseEmail } from "../accounts/username.ts";
 import { lockFleet, namedGroups } from "../hosts/find.ts";
+import type { Context } from "../operation/context.ts";
 import type { AuditDetail } from "../operation/entry.ts";
+import { parseSponsor } from "../sponsors/sponsor-email.ts";
 
 /** What is changed of a company; null, an empty text and an empty list lift a limit. */
 export interface CompanyChanges {
@@ -47,7 +48,11 @@ export async function lockGroups(tx: Transaction, { hostGroups }: CompanyChanges
 }
 
 /** Checks what is given; throws `invalid`. */
-export async function parseCompany(db: Database | Transaction, input: CompanyChanges): Promise<ParsedCompany> {
+export async function parseCompany(
+  { policy }: Pick<Context, "policy">,
+  db: Database | Transaction,
+  input: CompanyChanges,
+): Promise<ParsedCompany> {
   const { name, contractEnd, maxUsers, maxTtlDays, sourceNetworks, hostGroups, sponsorEmail } = input;
   const groups = hostGroups === undefined ? [] : await namedGroups(db, [...new Set(hostGroups)]);
   const row = {
@@ -57,7 +62,7 @@ export async function parseCompany(db: Database | Transaction, input: CompanyCha
     ...(maxTtlDays === undefined ? {} : { maxTtlDays: limitOf("max_ttl_days", maxTtlDays, MAX_DAYS) }),
     ...(sourceNetworks === undefined ? {} : { sourceNetworks: [...parseNetworks(sourceNetworks)] }),
     ...(hostGroups === undefined ? {} : { hostGroups: groups.map(({ id }) => id) }),
-    ...(sponsorEmail === undefined ? {} : { sponsorEmail: sponsorEmail.trim() === "" ? "" : parseEmail(sponsorEmail) }),
+    ...(sponsorEmail === undefined ? {} : { sponsorEmail: parseSponsor(policy.sponsor, { sponsorEmail }) }),
   };
   return { row, groups: groups.map((group) => group.name) };
 }

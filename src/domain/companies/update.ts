@@ -44,7 +44,7 @@ export async function updateCompany(
     op.about({ detail: { name: before.name } });
     requireSomething(changes);
     await lockGroups(op.tx, changes);
-    const { row: fields, groups } = await parseCompany(op.tx, changes);
+    const { row: fields, groups } = await parseCompany(context, op.tx, changes);
     const { actor, clock } = op.context;
     const { losses, lastEnd } = await lossesBy(op.tx, { before, fields, now: clock.now() });
     const narrowing = {
@@ -71,15 +71,16 @@ export async function updateCompany(
 
 /** Previews `updateCompany`. */
 export async function previewUpdate(
-  { db, clock }: Pick<Context, "db" | "clock">,
+  context: Pick<Context, "db" | "clock" | "policy">,
   id: number,
   changes: CompanyChanges,
 ): Promise<CompanyPreview> {
+  const { db, clock } = context;
   return await db.transaction(
     async (tx) => {
       const before = await requireCompany(tx, id);
       requireSomething(changes);
-      const { row: fields } = await parseCompany(tx, changes);
+      const { row: fields } = await parseCompany(context, tx, changes);
       const taken = and(eq(companies.name, fields.name ?? before.name), ne(companies.id, id));
       if ((await tx.$count(companies, taken)) > 0) throw nameTaken(fields.name ?? before.name);
       const { losses } = await lossesBy(tx, { before, fields, now: clock.now() });

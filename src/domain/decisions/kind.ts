@@ -1,6 +1,6 @@
 /** What a kind of question does: what is shown of it, and what an answer brings about. One entry for each kind is in kinds.ts. */
 
-import type { QuestionRow } from "../../store/schema-decisions.ts";
+import type { QuestionRow } from "../../store/schema-auth.ts";
 import type { Confirmation } from "../hosts/confirmation.ts";
 import type { Context } from "../operation/context.ts";
 

@@ -3,8 +3,8 @@
 import { eq, sql } from "drizzle-orm";
 import { UamError } from "../../shared/errors.ts";
 import type { Database, Transaction } from "../../store/client.ts";
-import { settings } from "../../store/schema.ts";
 import { type HostGroupRow, hostGroups } from "../../store/schema-fleet.ts";
+import { settings } from "../../store/schema-service.ts";
 import type { Operation } from "../operation/context.ts";
 
 /** Its key among the settings; not a duration, so it is read and changed with the groups. */

@@ -32,7 +32,7 @@ export interface UserHost {
 /** Actions that change a user's account on hosts. */
 export const TOUCHING: readonly AuditAction[] = [
   ...(["user.create", "user.update", "user.disable", "user.enable", "user.extend", "user.shorten"] as const),
-  ...(["user.lock", "user.grant", "user.adopt"] as const),
+  ...(["user.lock", "sponsor.end", "user.grant", "user.adopt"] as const),
   ...(["key.create", "key.confirm", "key.update", "key.revoke", "lifecycle.expire", "reconcile.repair"] as const),
 ];
 

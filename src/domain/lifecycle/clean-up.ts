@@ -21,6 +21,7 @@ import { purgeOutbox } from "../mail/outbox.ts";
 import { audited } from "../operation/audited.ts";
 import type { Context, Services } from "../operation/context.ts";
 import { readSetting } from "../settings/settings.ts";
+import { purgeQuestions } from "../sponsors/questions.ts";
 import type { Heartbeat } from "./heartbeat.ts";
 
 /** The record of a shortened retention is kept for this long, even if the retention is shorter then. */
@@ -87,4 +88,5 @@ export async function cleanUp(services: Services): Promise<void> {
   await purgeLogouts(services);
   await purgeDeliveries(services);
   await purgeOutbox(services);
+  await purgeQuestions(services);
 }

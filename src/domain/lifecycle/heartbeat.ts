@@ -5,7 +5,7 @@ import { DAY, HOUR, shift } from "../../shared/time/clock.ts";
 import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import type { Transaction } from "../../store/client.ts";
 import { LOCKS } from "../../store/locks.ts";
-import { serviceState } from "../../store/schema.ts";
+import { serviceState } from "../../store/schema-service.ts";
 import { tellAdministrators } from "../mail/administrators.ts";
 import { clockJump } from "../mail/messages.ts";
 import type { Services } from "../operation/context.ts";

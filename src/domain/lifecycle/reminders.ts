@@ -1,4 +1,4 @@
-/** Reminds users and their supervisors that access ends soon. */
+/** Reminds users, their supervisors and their sponsors that access ends soon. */
 
 import { type SQL, sql } from "drizzle-orm";
 import { formatTimestamp } from "../../shared/time/timestamp.ts";
@@ -7,6 +7,8 @@ import { isEmail } from "../accounts/username.ts";
 import { expiryReminder } from "../mail/account-messages.ts";
 import { type QueuedMail, queueMails } from "../mail/outbox.ts";
 import type { Services } from "../operation/context.ts";
+import { sponsorOf } from "../sponsors/sponsor-email.ts";
+import { remindSponsor } from "../sponsors/telling.ts";
 
 /** A reminder this soon after a mail that states the date, such as the welcome, would say nothing new. */
 const QUIET = "1 day";
@@ -18,14 +20,18 @@ interface Reminder {
   readonly id: number;
   readonly username: string;
   readonly email: string;
+  readonly fullName: string;
   readonly supervisor: string;
+  readonly purpose: string;
+  /** Who answers for them; "" for nobody. */
+  readonly sponsor: string;
   readonly status: "active" | "disabled";
   readonly expireAt: Date;
   readonly days: number;
 }
 
 /**
- * Queues the reminders that are due, to the user and to the supervisor if that is an address: each once for an expiry, so
+ * Queues the reminders that are due, to the user, to the supervisor if that is an address, and to the sponsor: each once for an expiry, so
  * that an extension brings new ones. Of several due reminders, as after a stop of the service, only the one nearest to the
  * expiry is sent; one that was due before, or within a day of, the last mail that states the date is not sent. So nobody is
  * reminded 14 days ahead of the end of an account that was created for 14 days.
@@ -38,6 +44,11 @@ export async function remindExpiring(services: Services, now: Date, signal?: Abo
       const reminders = await findReminders(tx, policy.expiryReminders, now);
       const mails = reminders.flatMap((reminder) => mailsOf(services, reminder, now));
       await queueMails({ tx, context: services }, mails);
+      for (const reminder of reminders) {
+        const { sponsor: email, id, expireAt, days } = reminder;
+        const key = `reminder:${id}:${expireAt.getTime()}:${days}`;
+        await remindSponsor({ tx, context: services }, reminder, { email, key });
+      }
       return reminders.length;
     });
   }
@@ -48,10 +59,15 @@ async function findReminders(tx: Transaction, days: readonly number[], now: Date
   const time = sql`${formatTimestamp(now)}::timestamptz`;
   const list = sql`${`{${days.join(",")}}`}::int[]`;
   const rows = await tx.execute<
-    Record<"id" | "username" | "email" | "supervisor" | "expires" | "days", string> & Pick<Reminder, "status">
+    Record<
+      "username" | "email" | "supervisor" | "purpose" | "id" | "full_name" | "own" | "company" | "expires" | "days",
+      string
+    > &
+      Pick<Reminder, "status">
   >(sql`
-    select u.id, u.username, u.email, u.supervisor, u.status, ${milliseconds(sql`u.expire_at`)} as expires, due.days
-    from users u cross join lateral (
+    select u.id, u.username, u.email, u.supervisor, u.purpose, u.full_name, u.sponsor_email as own,
+      coalesce(c.sponsor_email, '') as company, u.status, ${milliseconds(sql`u.expire_at`)} as expires, due.days
+    from users u left join companies c on c.id = u.company_id cross join lateral (
       select min(d.days) as days from unnest(${list}) as d(days) where u.expire_at - d.days * interval '1 day' <= ${time}
     ) due
     where u.status <> 'expired' and u.expire_at > ${time}
@@ -62,8 +78,9 @@ async function findReminders(tx: Transaction, days: readonly number[], now: Date
         where o.dedupe_key = 'reminder:' || u.id || ':' || ${milliseconds(sql`u.expire_at`)} || ':' || due.days
       )
     order by u.expire_at, u.id limit ${BATCH} for update of u skip locked`);
-  return rows.map(({ id, expires, days, ...texts }) => {
-    return { ...texts, id: Number(id), expireAt: new Date(Number(expires)), days: Number(days) };
+  return rows.map(({ id, expires, days, own, company, full_name: fullName, ...texts }) => {
+    const sponsor = sponsorOf({ email: texts.email, sponsorEmail: own }, { sponsorEmail: company });
+    return { ...texts, fullName, sponsor, id: Number(id), expireAt: new Date(Number(expires)), days: Number(days) };
   });
 }
 
@@ -81,6 +98,8 @@ function mailsOf({ policy }: Services, reminder: Reminder, now: Date): readonly 
     expiresAt: expireAt,
   });
   const own = mail("user", email, dedupeKey);
-  const hasSupervisor = isEmail(supervisor) && supervisor.toLowerCase() !== email.toLowerCase();
+  // A supervisor who is the sponsor, too, gets the sponsor's mail.
+  const others = [email.toLowerCase(), ...(policy.sponsor.mode === "off" ? [] : [reminder.sponsor])];
+  const hasSupervisor = isEmail(supervisor) && !others.includes(supervisor.toLowerCase());
   return hasSupervisor ? [own, mail("supervisor", supervisor, `${dedupeKey}:supervisor`)] : [own];
 }

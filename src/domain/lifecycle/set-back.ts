@@ -6,9 +6,10 @@
 import { gt } from "drizzle-orm";
 import { DAY, HOUR, MINUTE, shift } from "../../shared/time/clock.ts";
 import type { Transaction } from "../../store/client.ts";
-import { closings, outbox, policyState } from "../../store/schema.ts";
+import { closings, outbox } from "../../store/schema.ts";
 import { loginLimits, otpCodes, resetTokens, sessions } from "../../store/schema-auth.ts";
 import { joinTokens } from "../../store/schema-fleet.ts";
+import { policyState } from "../../store/schema-service.ts";
 import { INVITATION_TTL } from "../auth/administrators/admin-invitation.ts";
 import type { Policy } from "../operation/context.ts";
 import { JOIN_TOKEN_TTL } from "../wire/join-tokens.ts";

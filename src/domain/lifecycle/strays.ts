@@ -3,8 +3,8 @@
 import { and, eq, inArray, isNotNull, sql } from "drizzle-orm";
 import type { Account, Drift, Stray } from "../../protocol/host.ts";
 import { isDatabaseFull } from "../../shared/database-lost.ts";
-import { isAnyOf } from "../../store/any-of.ts";
 import type { Database } from "../../store/client.ts";
+import { isAnyOf } from "../../store/conditions.ts";
 import { givenUids } from "../../store/schema-fleet.ts";
 import { auditedClosing } from "../operation/audited.ts";
 import { type Services, systemContext } from "../operation/context.ts";

@@ -14,6 +14,7 @@ export type Block =
   | { readonly kind: "link"; readonly url: string }
   | { readonly kind: "button"; readonly label: string; readonly url: string }
   | { readonly kind: "code"; readonly text: string }
+  | { readonly kind: "quote"; readonly lines: readonly string[] }
   | { readonly kind: "token"; readonly text: string };
 
 /** The topic of the following blocks. */
@@ -41,6 +42,11 @@ export function link(url: string): Block {
  */
 export function button(label: string, url: string): Block {
   return { kind: "button", label, url: line(url) };
+}
+
+/** What strangers typed, marked as such at the beginning of each line; it cannot look like our own text. */
+export function quote(lines: readonly string[]): Block {
+  return { kind: "quote", lines: lines.map(line) };
 }
 
 /** Text to copy, character by character; line breaks are kept. */
@@ -116,10 +122,16 @@ function asText(block: Block): string {
       return `  ${block.url}\n`;
     case "button":
       return `\n${block.label}:\n  ${block.url}\n`;
+    case "quote":
+      return `\n${block.lines.map(quoted).join("\n")}\n`;
     case "code":
     case "token":
       return `${block.text.replace(/^/gm, "    ")}\n`;
   }
+}
+
+function quoted(text: string): string {
+  return wrap(text, WIDTH - 2).replace(/^/gm, "> ");
 }
 
 /** Greys that can be seen on white and on black alike: mail readers choose the colours, and few of them apply a style sheet. */
@@ -146,6 +158,8 @@ function asHtml(block: Block, before: Block | undefined, after: Block | undefine
       return `<p style="margin:0 0 16px;overflow-wrap:anywhere">${anchor(block.url)}</p>`;
     case "button":
       return `<p style="margin:20px 0 4px">${anchor(block.url, block.label, `${BUTTON};font-weight:bold;text-decoration:none`)}</p>\n<p style="margin:0 0 20px;font-size:13px;opacity:.75;overflow-wrap:anywhere">${escapeHtml(block.url)}</p>`;
+    case "quote":
+      return `<blockquote style="${PANEL}">${block.lines.map((text) => escapeHtml(`> ${text}`)).join("<br>")}</blockquote>`;
     case "code":
       return `<pre style="${PANEL};font:14px/1.5 ${MONOSPACE};${WRAPPED}">${escapeHtml(block.text)}</pre>`;
     case "token":

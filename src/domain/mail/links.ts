@@ -31,6 +31,11 @@ export function resetLink(site: Where, token: string): string {
   return `${site.baseUrl}${PAGES.reset}#${escaped(token)}`;
 }
 
+/** The page that asks a sponsor. */
+export function decisionLink(site: Where, token: string): string {
+  return `${site.baseUrl}${PAGES.decide}#${escaped(token)}`;
+}
+
 /** On one line, and well-formed: lone surrogates would throw. */
 function escaped(value: string): string {
   return encodeURIComponent(line(value));

@@ -28,6 +28,8 @@ export interface Queueing {
 
 /** How the keys of mails to applicants begin: they count for a day, so that they need not be kept for as long as others. */
 export const APPLICANT_MAIL = "applicant ";
+/** How the keys of mails to sponsors begin: whether an address accepts mail is looked up among these. */
+export const SPONSOR_MAIL = "sponsor ";
 /** PostgreSQL notifies this channel's listeners of each commit that queued mail. */
 export const OUTBOX_CHANNEL = "uam_outbox";
 /** Finished mail is kept for this long, to answer what was sent. */

@@ -73,7 +73,7 @@ export async function auditedClosing<T>(
   return await withReserve(context, () => closeOnce(context, entry, work));
 }
 
-const AUTHORITIES: ReadonlySet<ActorType> = new Set(["admin", "token", "cli"]);
+const AUTHORITIES: ReadonlySet<ActorType> = new Set(["admin", "token", "cli", "sponsor"]);
 
 /**
  * Retries a closing with room from the reserve while the database's disk is full: as often as there is room to give, because the process

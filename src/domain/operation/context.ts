@@ -20,6 +20,16 @@ export type CaptchaMode = "image" | "proof" | "both" | "off";
 /** How administrators log in: as they please, never with a password alone, or with a passkey only. */
 export type AdminLoginMode = "any" | "second-factor" | "passkey";
 
+/** Whether somebody inside answers for each user, and who may. */
+export interface SponsorPolicy {
+  readonly mode: SponsorMode;
+  /** Domains of sponsors' addresses, in lower case; of one that begins with a dot, its subdomains only. None: any. */
+  readonly domains: readonly string[];
+}
+
+/** `off`: there are none. `required`: nobody is created, and no application approved, without one. */
+export type SponsorMode = "off" | "optional" | "required";
+
 /** The limits and policies that operations follow; durations in milliseconds. */
 export interface Policy {
   readonly defaultTtl: number;
@@ -45,6 +55,7 @@ export interface Policy {
   readonly site: Site;
   /** Networks to which webhooks may go besides public addresses, canonical. */
   readonly webhookNetworks: readonly string[];
+  readonly sponsor: SponsorPolicy;
   /** Where all audit records are streamed to; undefined: nowhere. */
   readonly auditStream: string | undefined;
 }

@@ -2,8 +2,8 @@
 
 import { and, asc, desc, eq, isNull, lte, or, sql } from "drizzle-orm";
 import { DAY, shift } from "../../shared/time/clock.ts";
-import { settings } from "../../store/schema.ts";
 import { type ReviewRow, reviewItems, reviews } from "../../store/schema-reviews.ts";
+import { settings } from "../../store/schema-service.ts";
 import type { Heartbeat } from "../lifecycle/heartbeat.ts";
 import { tellAdministrators } from "../mail/administrators.ts";
 import { reviewReminder } from "../mail/review-messages.ts";

@@ -5,7 +5,7 @@ import type { SettingKey } from "../../shared/product/setting-keys.ts";
 import { DAY, shift } from "../../shared/time/clock.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { LOCKS } from "../../store/locks.ts";
-import { policyState } from "../../store/schema.ts";
+import { policyState } from "../../store/schema-service.ts";
 
 export type PolicyState = typeof policyState.$inferSelect;
 

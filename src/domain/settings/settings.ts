@@ -9,7 +9,7 @@ import { OFF, SETTING_KEYS, type SettingKey, settingText } from "../../shared/pr
 import { DAY, shift } from "../../shared/time/clock.ts";
 import { formatDuration, MAX_DAYS, parseDuration } from "../../shared/time/duration.ts";
 import type { Database, Transaction } from "../../store/client.ts";
-import { settings } from "../../store/schema.ts";
+import { settings } from "../../store/schema-service.ts";
 import { tellAdministrators } from "../mail/administrators.ts";
 import { periodShortened } from "../mail/audit-messages.ts";
 import { audited } from "../operation/audited.ts";

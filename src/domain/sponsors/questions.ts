@@ -5,7 +5,7 @@ import { and, eq, gt, isNotNull, isNull, lte, or, sql } from "drizzle-orm";
 import type { QuestionKind } from "../../shared/product/statuses.ts";
 import { type Clock, DAY, shift } from "../../shared/time/clock.ts";
 import type { Database, Transaction } from "../../store/client.ts";
-import { type QuestionRow, questions } from "../../store/schema-decisions.ts";
+import { type QuestionRow, questions } from "../../store/schema-auth.ts";
 import { hashToken } from "../auth/sessions/sessions.ts";
 import type { Services } from "../operation/context.ts";
 
@@ -25,6 +25,7 @@ export interface NewQuestion {
 
 /** What the mail about a question needs. */
 export interface AskedQuestion {
+  readonly id: number;
   /** 256 bits, for the link. */
   readonly token: string;
   readonly expiresAt: Date;
@@ -39,8 +40,9 @@ export async function askQuestion(
   const createdAt = context.clock.now();
   const expiresAt = shift(createdAt, QUESTION_TTL);
   const values = { kind, email, about: [...about], tokenHash: hashToken(token), createdAt, expiresAt };
-  await tx.insert(questions).values(values);
-  return { token, expiresAt };
+  const [row] = await tx.insert(questions).values(values).returning({ id: questions.id });
+  if (row === undefined) throw new Error("insert returned no row");
+  return { id: row.id, token, expiresAt };
 }
 
 /** The question of that token, if its link is alive. */
@@ -67,6 +69,14 @@ export async function dropQuestions(tx: Transaction, email: string, userIds: rea
   const left = sql`array(select unnest(${questions.about}) except select unnest(${`{${userIds.join(",")}}`}::bigint[]))`;
   const theirs = and(eq(questions.kind, "end"), eq(questions.email, email));
   await tx.update(questions).set({ about: left }).where(theirs);
+}
+
+/** Kills every link that the address was mailed: somebody else answers for all of their people. */
+export async function killQuestions(tx: Transaction, email: string, now: Date): Promise<void> {
+  await tx
+    .update(questions)
+    .set({ expiresAt: now })
+    .where(and(eq(questions.email, email), gt(questions.expiresAt, now)));
 }
 
 /** Deletes what is no longer needed. */

@@ -8,6 +8,7 @@ import { audit } from "../../store/schema-audit.ts";
 import { failingReceivers, type ReceiverState } from "../events/receivers.ts";
 import { countHostProblems } from "../hosts/problems.ts";
 import type { Context } from "../operation/context.ts";
+import { type LostSponsor, lostSponsors } from "../sponsors/sponsors.ts";
 
 export interface Attention {
   /** Applications and requests for more time that wait for a decision. */
@@ -19,6 +20,8 @@ export interface Attention {
   readonly hosts: number;
   /** Receivers of audit records whose last attempt failed. */
   readonly receivers: readonly ReceiverState[];
+  /** Sponsors whom no mail reaches. */
+  readonly sponsors: readonly LostSponsor[];
   /** Undefined while all mail is accepted. */
   readonly mail: FailingMail | undefined;
 }
@@ -60,6 +63,7 @@ export async function readAttention(context: Context, startedAt?: Date): Promise
     incidents: await readIncidents(db),
     hosts: await countHostProblems(context, startedAt),
     receivers: await failingReceivers(context),
+    sponsors: await lostSponsors(context),
     mail: await readFailingMail(context),
   };
 }

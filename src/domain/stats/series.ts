@@ -3,8 +3,9 @@
 import { and, asc, count, gt, gte, lt } from "drizzle-orm";
 import { DAY, shift } from "../../shared/time/clock.ts";
 import type { Transaction } from "../../store/client.ts";
-import { userCounts, users } from "../../store/schema.ts";
+import { users } from "../../store/schema.ts";
 import { changeCounts } from "../../store/schema-audit.ts";
+import { userCounts } from "../../store/schema-service.ts";
 import { hasStatusAt } from "../accounts/find-user.ts";
 import type { Context } from "../operation/context.ts";
 import {

@@ -10,7 +10,15 @@ export type Disabling = Pick<typeof audit.$inferSelect, "action" | "actorType" |
 
 /** After which a user may be disabled. */
 const DISABLING: readonly AuditAction[] = [
-  ...(["user.disable", "user.lock", "key.revoke", "reconcile.repair", "user.delete", "user.update"] as const),
+  ...([
+    "user.disable",
+    "user.lock",
+    "sponsor.end",
+    "key.revoke",
+    "reconcile.repair",
+    "user.delete",
+    "user.update",
+  ] as const),
 ];
 
 /** The newest that can have disabled them: what merely repaired or revoked was recorded without saying so, and comes before. */
@@ -27,7 +35,7 @@ export async function findDisabling(db: Database | Transaction, userId: number):
     .limit(50);
   return rows.find(({ action, detail, result }) => {
     const status = statusIn(detail);
-    if (action !== "user.disable" && action !== "user.lock") return status === "disabled";
+    if (action !== "user.disable" && action !== "user.lock" && action !== "sponsor.end") return status === "disabled";
     // One that failed on the host took access away all the same, and says so; one that was refused changed nothing.
     return result === "success" || status !== undefined;
   });
@@ -44,13 +52,14 @@ export function byWhom(disabling: Disabling | undefined): string {
   if (action === "user.lock") return ', by themselves, with "This was not me"';
   if (actorType === "system")
     return action === "reconcile.repair" ? ", by the service: a key kept coming back" : ", by the service";
+  if (action === "sponsor.end") return `, by their sponsor ${actor}`;
   const how = action === "key.revoke" ? ", as a key could not be taken out of the file" : "";
   return `, by ${actor}${how}`;
 }
 
 /** Why, in the words of whoever disabled them; "" where they gave none. */
 export function whyOf(disabling: Disabling | undefined): string {
-  if (disabling?.action !== "user.disable") return "";
+  if (disabling?.action !== "user.disable" && disabling?.action !== "sponsor.end") return "";
   const { reason } = JSON.parse(disabling.detail) as { readonly reason?: unknown };
   return typeof reason === "string" ? reason : "";
 }

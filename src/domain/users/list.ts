@@ -7,11 +7,10 @@ import { DEFAULT_SORT, type UserSort } from "../../shared/product/user-sorts.ts"
 import { parseText } from "../../shared/text/text.ts";
 import { shift } from "../../shared/time/clock.ts";
 import { parseDuration } from "../../shared/time/duration.ts";
-import { isAnyOf } from "../../store/any-of.ts";
 import { type Database, oncePerDatabase, type Transaction } from "../../store/client.ts";
+import { isAnyOf, searched } from "../../store/conditions.ts";
 import { jsonRows } from "../../store/json-rows.ts";
 import { sshKeys, type UserRow, users } from "../../store/schema.ts";
-import { searched } from "../../store/searched.ts";
 import { hasStatusAt } from "../accounts/find-user.ts";
 import type { Context } from "../operation/context.ts";
 import { opposite, orderOf } from "./order.ts";

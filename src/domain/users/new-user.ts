@@ -16,7 +16,9 @@ import {
   parseUsername,
 } from "../accounts/username.ts";
 import type { accountCreated } from "../mail/messages.ts";
+import type { SponsorPolicy } from "../operation/context.ts";
 import type { AuditDetail } from "../operation/entry.ts";
+import { parseSponsor } from "../sponsors/sponsor-email.ts";
 import { parseDays } from "./changeable.ts";
 
 export interface NewUser {
@@ -37,6 +39,8 @@ export interface NewUser {
   readonly companyId?: number | null | undefined;
   /** Whether they may see and end the users of their company. */
   readonly manager?: boolean | undefined;
+  /** The address of who answers for them; "" for nobody of their own. */
+  readonly sponsorEmail?: string | undefined;
   /** The mail to the user; by default `accountCreated`. */
   readonly letter?: typeof accountCreated;
 }
@@ -44,7 +48,7 @@ export interface NewUser {
 /** The columns of the row that the caller chooses. */
 export type ParsedUser = Pick<
   UserRow,
-  "username" | "email" | "fullName" | "supervisor" | "purpose" | "note" | "sourceNetworks" | "expireAt"
+  "username" | "email" | "fullName" | "supervisor" | "purpose" | "note" | "sponsorEmail" | "sourceNetworks" | "expireAt"
 >;
 
 /** The rules for each field, of new users, of changes and of applications; each throws `invalid`. */
@@ -58,8 +62,16 @@ export const FIELDS = {
   sourceNetworks: ({ sourceNetworks = [] }: Pick<NewUser, "sourceNetworks">) => [...parseNetworks(sourceNetworks)],
 } as const;
 
-/** The row of a new user; `defaultTtl` is in milliseconds. Throws `invalid` for the first field that breaks a rule. */
-export function parseNewUser(input: NewUser, now: Date, defaultTtl: number): ParsedUser {
+/** What the fields of a new user are checked against. */
+export interface Rules {
+  readonly now: Date;
+  /** In milliseconds. */
+  readonly defaultTtl: number;
+  readonly sponsor: SponsorPolicy;
+}
+
+/** The row of a new user. Throws `invalid` for the first field that breaks a rule. */
+export function parseNewUser(input: NewUser, { now, defaultTtl, sponsor }: Rules): ParsedUser {
   return {
     username: FIELDS.username(input),
     expireAt: endOf(input, now, defaultTtl),
@@ -68,6 +80,7 @@ export function parseNewUser(input: NewUser, now: Date, defaultTtl: number): Par
     supervisor: FIELDS.supervisor(input),
     purpose: FIELDS.purpose(input),
     note: FIELDS.note(input),
+    sponsorEmail: parseSponsor(sponsor, input),
     sourceNetworks: FIELDS.sourceNetworks(input),
   };
 }
@@ -90,6 +103,7 @@ export function createdDetail(user: ParsedUser): AuditDetail {
     email: user.email,
     ...(user.fullName === "" ? {} : { full_name: user.fullName }),
     ...(user.note === "" ? {} : { note: user.note }),
+    ...(user.sponsorEmail === "" ? {} : { sponsor_email: user.sponsorEmail }),
     expire_at: formatTimestamp(user.expireAt),
     ...(user.sourceNetworks.length === 0 ? {} : { source_networks: user.sourceNetworks.join(", ") }),
   };

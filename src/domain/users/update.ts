@@ -23,6 +23,7 @@ import {
 import { tellAddressChanged } from "../mail/notices.ts";
 import { audited, auditedClosing, auditedGrant } from "../operation/audited.ts";
 import type { Context, Operation } from "../operation/context.ts";
+import { followSponsor, newSponsor } from "../sponsors/replacing.ts";
 import { FIELDS } from "./new-user.ts";
 import { endLoginsOf } from "./web-sessions.ts";
 
@@ -38,6 +39,8 @@ export interface UserChanges {
   /** The company that they come from from now on; null for none. Who leaves one is no longer its manager. */
   readonly companyId?: number | null | undefined;
   readonly manager?: boolean | undefined;
+  /** The address of who answers for them; "" for nobody of their own. Who did so before can no longer end the access. */
+  readonly sponsorEmail?: string | undefined;
 }
 
 /**
@@ -109,12 +112,16 @@ async function lock(op: Operation, userId: number): Promise<User> {
   return user;
 }
 
-type Texts = Pick<UserRow, "email" | "fullName" | "supervisor" | "purpose" | "note">;
+type Texts = Pick<UserRow, "email" | "fullName" | "supervisor" | "purpose" | "note" | "sponsorEmail">;
 type Supplied = Partial<Texts & Pick<UserRow, "sourceNetworks" | "companyId" | "manager">>;
 
 /** The parsed changes, within the limits of the user's company; throws `invalid` or `conflict` if they are not. */
-async function fit({ tx, context, record }: Operation, user: User, changes: UserChanges): Promise<Supplied> {
-  const supplied = parse(changes);
+async function fit(op: Operation, user: User, changes: UserChanges): Promise<Supplied> {
+  const { tx, context, record } = op;
+  const parsed = parse(changes);
+  const { email, companyId: company } = { ...changes, ...parsed };
+  const asked = { sponsorEmail: changes.sponsorEmail, email, companyId: company };
+  const supplied = { ...parsed, ...(await newSponsor(op, user, given(asked))) };
   const { companyId = user.companyId } = changes;
   if (companyId === user.companyId) {
     const company = supplied.sourceNetworks === undefined ? undefined : await holdCompanyOf(tx, user);
@@ -132,6 +139,11 @@ async function fit({ tx, context, record }: Operation, user: User, changes: User
   return { ...supplied, ...ours };
 }
 
+/** Only what is given. */
+function given<T extends object>(changes: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined)) as never;
+}
+
 function parse({ email, fullName, supervisor, purpose, note, sourceNetworks }: UserChanges): Supplied {
   return {
     ...(email === undefined ? {} : { email: FIELDS.email({ email }) }),
@@ -143,10 +155,13 @@ function parse({ email, fullName, supervisor, purpose, note, sourceNetworks }: U
   };
 }
 
+/** Fields whose names on record are others. */
+const COLUMNS: Readonly<Record<string, string>> = { fullName: "full_name", sponsorEmail: "sponsor_email" };
+
 async function store(op: Operation, user: User, supplied: Supplied): Promise<User> {
   const { sourceNetworks, companyId: _, manager: __, ...texts } = supplied;
   const fields = Object.keys(texts) as (keyof typeof texts)[];
-  const named = fields.map((field) => ({ field, name: field === "fullName" ? "full_name" : field }));
+  const named = fields.map((field) => ({ field, name: COLUMNS[field] ?? field }));
   const fresh = Object.fromEntries(named.map(({ field, name }) => [name, texts[field] ?? ""]));
   const old = Object.fromEntries(named.map(({ field, name }) => [`old_${name}`, user[field]]));
   op.record({ detail: { ...fresh, ...old } });
@@ -157,5 +172,6 @@ async function store(op: Operation, user: User, supplied: Supplied): Promise<Use
     await endLoginsOf(op, user);
     await tellAddressChanged(op, user, updated);
   }
+  await followSponsor(op, user, updated);
   return updated;
 }

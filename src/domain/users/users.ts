@@ -31,6 +31,8 @@ import { siteWithKeys } from "../mail/site.ts";
 import { auditedClosing, auditedGrant } from "../operation/audited.ts";
 import type { Context, Grant, Operation } from "../operation/context.ts";
 import { readSetting } from "../settings/settings.ts";
+import { requireSponsor, sponsorOf } from "../sponsors/sponsor-email.ts";
+import { tellSponsor } from "../sponsors/telling.ts";
 import { requireDisableable, requireEnableable } from "./changeable.ts";
 import { type ChangeOptions, lockUserFor, userEntry } from "./locked.ts";
 import { createdDetail, type NewUser, type ParsedUser, parseNewUser } from "./new-user.ts";
@@ -47,12 +49,14 @@ export function createUser(context: Context, input: NewUser): Promise<User> {
   return auditedGrant(context, entry, async (op) => {
     const now = context.clock.now();
     const defaultTtl = await readSetting(context, op.tx, "policy.default_ttl");
-    const parsed = parseNewUser(input, now, defaultTtl);
+    const parsed = parseNewUser(input, { now, defaultTtl, sponsor: context.policy.sponsor });
     const company = input.companyId == null ? undefined : await joinCompany(op.tx, input.companyId);
     const within = {
       ...belonging(company?.id ?? null, input.manager ?? false),
       ...fit(company, { input, parsed, now }),
     };
+    const sponsor = sponsorOf(parsed, company);
+    requireSponsor(context.policy.sponsor, sponsor);
     const uid = await allocateUid(context);
     const user = await insertUser(op, { ...parsed, ...within, createdAt: now, updatedAt: now }, uid, (inside, id) =>
       grantFirstGroups(inside, id, company?.hostGroups),
@@ -61,6 +65,7 @@ export function createUser(context: Context, input: NewUser): Promise<User> {
     await voidCodes(op.tx, [user.username]);
     const message = (input.letter ?? accountCreated)(await siteWithKeys(context), user);
     await queueMail(op, { recipient: user.email, message });
+    await tellSponsor(op, sponsor, [user]);
     if (user.local) await createOnHost(op, user);
     const detail = { ...createdDetail(user), ...(company && (await companyDetail(op, user, company))) };
     op.record({ resourceId: String(user.id), subjectId: user.id, detail });

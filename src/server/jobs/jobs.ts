@@ -19,6 +19,7 @@ import { remindOfTokens } from "../../domain/lifecycle/token-reminders.ts";
 import { type Services, systemContext } from "../../domain/operation/context.ts";
 import { workOnReviews } from "../../domain/reviews/due.ts";
 import { noteConfigured } from "../../domain/settings/settings.ts";
+import { askWaitingSponsors } from "../../domain/sponsors/asking.ts";
 import { storeCounts } from "../../domain/stats/daily.ts";
 import type { Drift } from "../../protocol/host.ts";
 import { withJobLock } from "../../store/job-lock.ts";
@@ -86,6 +87,7 @@ export function jobsOf(services: Services, { reconcile }: JobParts): readonly Jo
     },
     { name: "tokens", schedule: "*/10 * * * *", run: (signal) => remindOfTokens(services, signal) },
     { name: "applications", schedule: "* * * * *", run: () => tellOfWaitingApplications(services) },
+    { name: "sponsors", schedule: "* * * * *", run: () => askWaitingSponsors(services) },
     {
       name: "hosts",
       schedule: "* * * * *",

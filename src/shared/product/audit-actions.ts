@@ -110,6 +110,10 @@ const ACTIONS = {
   "review.answer": ["review", "none"],
   "review.unanswered": ["review", "none"],
   "review.close": ["review", "none"],
+  "sponsor.vouch": ["", "none"],
+  "sponsor.decline": ["", "none"],
+  "sponsor.end": ["user", "user"],
+  "sponsor.move": ["", "none"],
 } as const satisfies Readonly<Record<string, readonly [ResourceType | "", HostEffect]>>;
 
 export type AuditAction = keyof typeof ACTIONS;

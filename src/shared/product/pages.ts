@@ -7,6 +7,7 @@ export const PAGES = {
   login: "/login",
   forgot: "/forgot",
   reset: "/reset",
+  decide: "/decide",
   me: "/me",
   keys: "/me/keys",
   connect: "/me/connect",

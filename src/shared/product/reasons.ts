@@ -140,6 +140,13 @@ export const REASONS = {
   "review.closed": "The review is closed, and never changes.",
   "review.open": "Not everybody is answered for; say what is to happen to the others.",
   "review.self": "Nobody answers for their own access.",
+  "sponsor.missing": "Everybody here needs a sponsor who answers for them.",
+  "sponsor.invalid":
+    "The sponsor's address is the user's own, or of a domain that sponsors do not have here, or there are no sponsors; the sentence says which.",
+  "sponsor.pending": "The sponsor has not said that they answer for the applicant.",
+  "decision.missing": "The link is wrong or too old, or somebody else is asked by now.",
+  "decision.answered": "It was answered already; the answer stays.",
+  "decision.closed": "It is not asked any more.",
   "grant.last": "The user would have no host left.",
   "host.refused": "The host refused; nothing was changed, unless the sentence says otherwise.",
   "access.owed": "Access is taken away, but some work remains; the service goes on by itself.",

@@ -3,7 +3,8 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
 import { type Asked, accessAt } from "../../../src/domain/access/access.ts";
-import { createCompany, updateCompany } from "../../../src/domain/companies/companies.ts";
+import { createCompany } from "../../../src/domain/companies/companies.ts";
+import { updateCompany } from "../../../src/domain/companies/update.ts";
 import { createExportPlaces } from "../../../src/domain/exports/places.ts";
 import { setUserHosts } from "../../../src/domain/hosts/grants.ts";
 import { createGroup, updateGroup } from "../../../src/domain/hosts/groups.ts";

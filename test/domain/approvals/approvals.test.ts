@@ -64,6 +64,7 @@ describe("submitApplication()", () => {
       full_name: "",
       supervisor: "Ann",
       purpose: "A study",
+      ...{ sponsor_email: "", sponsor_answer: "none", sponsor_reason: "" },
       status: "pending",
       reason: "",
       reviewed_by: "",

@@ -64,6 +64,7 @@ describe("requestExtension()", () => {
       full_name: "",
       supervisor: "",
       purpose: WHY,
+      ...{ sponsor_email: "", sponsor_answer: "none", sponsor_reason: "" },
       status: "pending",
       reason: "",
       reviewed_by: "",

@@ -4,8 +4,9 @@ import { cleanUp, purgeDue } from "../../../src/domain/lifecycle/clean-up.ts";
 import { systemContext } from "../../../src/domain/operation/context.ts";
 import { dropSetting, readSetting, updateSetting } from "../../../src/domain/settings/settings.ts";
 import { DAY, HOUR, shift, systemClock } from "../../../src/shared/time/clock.ts";
-import { outbox, settings } from "../../../src/store/schema.ts";
+import { outbox } from "../../../src/store/schema.ts";
 import { loginLimits, otpCodes, sessions, usedCaptchas } from "../../../src/store/schema-auth.ts";
+import { settings } from "../../../src/store/schema-service.ts";
 import { ADMIN_PASSWORD, createTestApp, type TestApp } from "../../support/app.ts";
 
 let app: TestApp;

@@ -5,7 +5,8 @@ import { expireDue, recycleDue } from "../../../src/domain/lifecycle/lifecycle.t
 import { systemContext } from "../../../src/domain/operation/context.ts";
 import { createUser } from "../../../src/domain/users/users.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../../../src/shared/time/clock.ts";
-import { outbox, serviceState, users } from "../../../src/store/schema.ts";
+import { outbox, users } from "../../../src/store/schema.ts";
+import { serviceState } from "../../../src/store/schema-service.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 
 let app: TestApp;

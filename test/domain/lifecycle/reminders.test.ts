@@ -62,6 +62,23 @@ describe("remindExpiring()", () => {
     expect(all).toHaveLength(4);
   });
 
+  test("mails the sponsor, too, with a link that ends the access; who is supervisor as well gets one mail", async () => {
+    const chief = "chief@example.com";
+    await createUser(app.system, {
+      ...{ username: "sponsored", email: "u@example.org", ttlDays: 15, supervisor: chief, sponsorEmail: chief },
+    });
+    app.clock.advance(DAY);
+    await run();
+    await run();
+    const mails = (await app.mails(chief)).filter(({ subject }) => subject.includes(" ends "));
+    expect(mails.map(({ subject }) => subject.replace(/ to \S+/, ""))).toEqual([
+      "The access of sponsored ends in 14 days",
+    ]);
+    const token = /\/decide#(\S+)/.exec(mails[0]?.text ?? "")?.[1];
+    const { body } = await app.anonymous().call("POST", "/decisions/look", { token });
+    expect(body.data).toMatchObject({ kind: "end", items: [{ username: "sponsored" }] });
+  });
+
   test.each([
     // A user whose account was created for no longer than that, or for hardly longer, is not reminded then.
     [14, [7, 1]],

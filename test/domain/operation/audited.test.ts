@@ -3,7 +3,7 @@ import { eq, sql } from "drizzle-orm";
 import { audited, auditedClosing, auditedGrant } from "../../../src/domain/operation/audited.ts";
 import type { ActorType } from "../../../src/domain/operation/entry.ts";
 import { UamError } from "../../../src/shared/errors.ts";
-import { settings } from "../../../src/store/schema.ts";
+import { settings } from "../../../src/store/schema-service.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 
 let app: TestApp;

@@ -500,8 +500,8 @@ const EVENTS: readonly Event[] = [
 /** Their operations, and their tests, are in fleet/. */
 const FLEET = AUDIT_ACTIONS.filter((action) => /^(?:host|host_token|host_group|fleet)\.|^user\.grant$/.test(action));
 
-/** Their operations, and their tests, are in companies/. */
-const COMPANIES = AUDIT_ACTIONS.filter((action) => action.startsWith("company."));
+/** Their operations, and their tests, are in companies/, sponsors/ and decisions/. */
+const COMPANIES = AUDIT_ACTIONS.filter((action) => /^(?:company|sponsor)\./.test(action));
 
 /** Their operations, and their tests, are in reviews/. */
 const REVIEWS = AUDIT_ACTIONS.filter((action) => action.startsWith("review."));

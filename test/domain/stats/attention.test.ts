@@ -21,7 +21,7 @@ afterAll(() => app.close());
 const attention = async (client: Client = admin) => (await client.call("GET", "/admin/attention")).body.data;
 const QUIET = {
   ...{ requests: 0, problems: 0, incidents: { total: 0, items: [] } },
-  ...{ owed: 0, hosts: 0, receivers: [], mail: null },
+  ...{ owed: 0, hosts: 0, receivers: [], sponsors: [], mail: null },
 };
 
 test("readAttention() finds nothing while all is well", async () => {

@@ -6,8 +6,8 @@ import fc from "fast-check";
 import { listUsers, type UserFilter } from "../../../src/domain/users/list.ts";
 import { updateUser } from "../../../src/domain/users/update.ts";
 import { USER_SORTS, type UserSort } from "../../../src/shared/product/user-sorts.ts";
+import { searched } from "../../../src/store/conditions.ts";
 import { users } from "../../../src/store/schema.ts";
-import { searched } from "../../../src/store/searched.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 
 const PEOPLE = [

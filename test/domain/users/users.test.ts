@@ -52,6 +52,7 @@ describe("createUser()", () => {
       source_networks: [],
       company_id: null,
       manager: false,
+      sponsor_email: "",
       status: "active",
       expire_at: expireAt,
       disabled_at: null,

@@ -61,7 +61,7 @@ async function state(): Promise<string> {
       (select jsonb_agg(a) from approvals a), (select jsonb_agg(s) from settings s), (select jsonb_agg(a) from admins a),
         (select jsonb_agg(t) from tokens t), (select jsonb_agg(w) from webhooks w), (select jsonb_agg(h) from hosts h), (select jsonb_agg(g) from host_groups g),
         (select jsonb_agg(c) from companies c), (select jsonb_agg(r) from reviews r), (select jsonb_agg(i) from review_items i), (select jsonb_agg(m) from host_group_members m), (select jsonb_agg(g) from grants g), (select jsonb_agg(p) from passkeys p),
-        (select jsonb_agg(t) from totp_secrets t), (select jsonb_agg(t) from used_tickets t)) as all`);
+        (select jsonb_agg(t) from totp_secrets t), (select jsonb_agg(t) from used_tickets t), (select jsonb_agg(q) from questions q)) as all`);
   return JSON.stringify([row?.all, [...app.host.accounts]]);
 }
 
@@ -432,6 +432,9 @@ describe("bodies", () => {
     "POST /users/1/extend",
     "POST /approvals",
     "POST /approvals/1/review",
+    "POST /decisions",
+    "POST /decisions/look",
+    "POST /sponsors/move",
     "PUT /settings",
     "POST /admins",
     "PATCH /admins/999999",

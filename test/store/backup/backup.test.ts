@@ -23,11 +23,11 @@ import * as schema from "../../../src/store/schema.ts";
 import * as auditSchema from "../../../src/store/schema-audit.ts";
 import * as authSchema from "../../../src/store/schema-auth.ts";
 import * as companiesSchema from "../../../src/store/schema-companies.ts";
-import * as decisionsSchema from "../../../src/store/schema-decisions.ts";
 import * as eventsSchema from "../../../src/store/schema-events.ts";
 import * as fleetSchema from "../../../src/store/schema-fleet.ts";
 import * as passkeySchema from "../../../src/store/schema-passkeys.ts";
 import * as reviewsSchema from "../../../src/store/schema-reviews.ts";
+import * as serviceSchema from "../../../src/store/schema-service.ts";
 import * as ssoSchema from "../../../src/store/schema-sso.ts";
 import { ADMIN_PASSWORD, createTestApp, type TestApp } from "../../support/app.ts";
 import { busyDraft, fillAuditLog, seededRandom } from "../../support/audit-log.ts";
@@ -125,7 +125,7 @@ const allTables = Object.values({
   ...schema,
   ...companiesSchema,
   ...reviewsSchema,
-  ...decisionsSchema,
+  ...serviceSchema,
   ...authSchema,
   ...auditSchema,
   ...ssoSchema,
@@ -166,7 +166,7 @@ describe("a backup of an installation in use", () => {
       ...{ recipient: "a@example.org", subject: "code", text: "12345678", html: "<b>12345678</b>", dedupeKey: "k" },
       ...{ createdAt: WHEN, dueAt: WHEN },
     });
-    await t.db.insert(schema.serviceState).values({ one: 1, heartbeatAt: WHEN });
+    await t.db.insert(serviceSchema.serviceState).values({ one: 1, heartbeatAt: WHEN });
     await t.db
       .insert(authSchema.secrets)
       .values({ name: "captcha", value: Buffer.from("c") })
@@ -327,7 +327,7 @@ describe("uids after a restore", () => {
       const { nextUid, migrated } = await load("older", database, { force: true });
       expect([nextUid, migrated]).toEqual([31_042, MIGRATIONS.slice(5).map(({ name }) => name)]);
       await withDatabase(database.connection, async (db) => {
-        expect(await db.select().from(schema.serviceState)).toMatchObject([{ heartbeatAt: WHEN }]);
+        expect(await db.select().from(serviceSchema.serviceState)).toMatchObject([{ heartbeatAt: WHEN }]);
         expect(await db.select().from(fleetSchema.importedLocks)).toEqual([{ id: "0b5e", at: WHEN }]);
         expect(await db.select().from(auditSchema.auditKey)).toMatchObject([{ one: 1 }]);
         expect(await auditProtectionFaults(db)).toEqual([]);
@@ -343,7 +343,7 @@ describe("uids after a restore", () => {
     const database = await emptyDatabase();
     await nextAfter({}, database);
     await withDatabase(database.superuser, async (db) => {
-      expect(await db.select().from(schema.serviceState)).toEqual([{ one: 1, heartbeatAt: WHEN, holdUntil: null }]);
+      expect(await db.select().from(serviceSchema.serviceState)).toEqual([{ one: 1, heartbeatAt: WHEN, holdUntil: null }]);
     });
   });
   test("restoreBackup() says of no host that its lease ends before one that it may have had since", async () => {
@@ -375,7 +375,7 @@ describe("writeBackup()", () => {
     const database = await emptyDatabase();
     await withDatabase(database.superuser, async (db) => {
       await fillAuditLog(db, 3000, busyDraft(seededRandom(1), WHEN, 1000));
-      await db.insert(schema.settings).values({ key: "written", value: 0, updatedAt: WHEN });
+      await db.insert(serviceSchema.settings).values({ key: "written", value: 0, updatedAt: WHEN });
     });
     const writers = openDatabase(database.connection, 3);
     let written = 0;

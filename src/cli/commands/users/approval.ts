@@ -91,6 +91,11 @@ const COLUMNS: readonly Column<ApplicationRecord>[] = [
   { header: "CREATED", value: (application) => shortTime(application.created_at) },
   { header: "EMAIL", value: (application) => application.email, narrow: "cut" },
   { header: "SUPERVISOR", value: (application) => application.supervisor || "-", narrow: "either" },
+  {
+    header: "SPONSOR",
+    value: ({ sponsor_email: email, sponsor_answer: answer }) => (email === "" ? "-" : `${email}, ${answer}`),
+    narrow: "either",
+  },
   { header: "PURPOSE", value: (application) => application.purpose || "-", narrow: "either" },
   { header: "REVIEWED BY", value: (application) => application.reviewed_by || "-", narrow: "drop" },
 ];

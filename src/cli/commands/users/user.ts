@@ -14,7 +14,7 @@ import {
   textOption,
   userArgument,
 } from "../../terminal/arguments.ts";
-import { belongingOf, companyOption, managerOption } from "../../terminal/company-options.ts";
+import { belongingOf, companyOption, managerOption, sponsorOption } from "../../terminal/company-options.ts";
 import { type Command, EXIT, withServices } from "../../terminal/environment.ts";
 import { previewFlag, previewUser } from "../../terminal/preview.ts";
 import { confirmed, yesFlag } from "./confirmed.ts";
@@ -50,6 +50,7 @@ const create = command(
       ttlDays: daysOption("--ttl-days", message`Days until the account expires; the default is policy.default_ttl.`),
       company: companyOption(),
       manager: managerOption(),
+      sponsorEmail: sponsorOption(),
       json: jsonFlag(),
     }),
     ({ json, company, manager, ...input }): Command =>
@@ -80,13 +81,14 @@ const update = command(
       sourceNetworks: networkOptions(),
       company: companyOption(),
       manager: managerOption(),
+      sponsorEmail: sponsorOption(),
       json: jsonFlag(),
     }),
     ({ user, json, company, manager, ...others }): Command =>
       async (environment) => {
         if (Object.values({ ...others, company, manager }).every((change) => change === undefined)) {
           environment.err(
-            "uam: Give one of --email, --full-name, --supervisor, --purpose, --note, --network, --company or --manager.\n",
+            "uam: Give one of --email, --full-name, --supervisor, --purpose, --note, --network, --company, --manager or --sponsor.\n",
           );
           return EXIT.usage;
         }
@@ -98,7 +100,7 @@ const update = command(
       },
   ),
   {
-    brief: message`Change e-mail, full name, supervisor, purpose, note, company or networks.`,
+    brief: message`Change e-mail, full name, supervisor, sponsor, purpose, note, company or networks.`,
     description: message`Changes only what is given. Networks take effect at once: keys are refused from outside them, and SSH sessions from outside end.`,
   },
 );

@@ -51,6 +51,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   password: "password",
   source_networks: "networks",
   company: "company",
+  sponsor_email: "sponsor",
 };
 
 export function fields({ changed }: ActionFacts, otherwise: string): string {

@@ -233,6 +233,16 @@ const actions: Readonly<Record<AuditAction | "session.end", ActionWords>> = {
     `settle ${user(facts)} in a review`,
   ]),
   "review.close": action("Review closed", () => ["closed a review", "close a review"]),
+  "sponsor.vouch": action("Sponsor vouches", (facts) => [`vouched for ${user(facts)}`, `vouch for ${user(facts)}`]),
+  "sponsor.decline": action("Sponsor declines", (facts) => [
+    `declined to vouch for ${user(facts)}`,
+    `decline to vouch for ${user(facts)}`,
+  ]),
+  "sponsor.end": action("Sponsor ends access", (facts) => [
+    `ended the access of ${user(facts)}`,
+    `end the access of ${user(facts)}`,
+  ]),
+  "sponsor.move": action("Sponsor replaced", () => ["replaced a sponsor", "replace a sponsor"]),
   "user.grant": action("Hosts of a user changed", (facts) => [
     `set the hosts of ${user(facts)}`,
     `set the hosts of ${user(facts)}`,
@@ -256,6 +266,7 @@ const en = {
   who: {
     admin: (name: string) => `Administrator ${name}`,
     user: (name: string) => `User ${name}`,
+    sponsor: (name: string) => `The sponsor ${name}`,
     cli: (name: string) => (name === "" ? "The command line" : `${name}, at the command line,`),
     token: (name: string, owner: string) => `The token ${name}${owner === "" ? "" : ` of ${owner}`}`,
     system: "The service",

@@ -65,6 +65,7 @@ const ACTIONS: Readonly<Record<string, (facts: TrailFacts) => Phrase>> = {
   "user.give_back": () => phrase("gave your account back to the host", "give your account back to the host"),
   "user.delete": () => phrase("deleted your account", "delete your account"),
   "user.lock": () => phrase("shut your account (“this was not me”)", "shut your account (“this was not me”)"),
+  "sponsor.end": () => phrase("ended your access", "end your access"),
   "extension.request": ({ days }) => {
     const time = days === 0 ? "more time" : count(days, "more day", "more days");
     return phrase(`asked for ${time}`, `ask for ${time}`);
@@ -113,6 +114,7 @@ export const trailTexts = {
     user: (name: string) => `The user ${name}`,
     admin: (name: string) => `The administrator ${name}`,
     token: (name: string) => `A system of the administrators, ${name},`,
+    sponsor: (name: string) => `Your sponsor, ${name},`,
     cli: "An administrator of the host, at the command line,",
     system: "The service",
     anonymous: "Somebody, perhaps you,",

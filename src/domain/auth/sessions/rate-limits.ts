@@ -15,7 +15,8 @@ export type LimitKind =
   | "logout"
   | "passkey"
   | "agent"
-  | "join";
+  | "join"
+  | "decision";
 
 export interface RateLimits {
   /**
@@ -50,6 +51,7 @@ const LIMITS: Readonly<Record<LimitKind, Limit>> = {
   // Many hosts may be behind one address.
   agent: { most: 600, period: HOUR, what: "requests that no host signed" },
   join: { most: 600, period: HOUR, what: "attempts to join a host" },
+  decision: { most: 120, period: HOUR, what: "requests about questions to sponsors" },
 };
 
 /** Addresses remembered for each kind; beyond that, the longest quiet ones are forgotten. A full table takes about 10 MB. */
@@ -70,6 +72,7 @@ export function createRateLimits({ enabled, clock }: { readonly enabled: boolean
     passkey: new Map(),
     agent: new Map(),
     join: new Map(),
+    decision: new Map(),
   };
   return {
     take(kind, address) {

@@ -7,7 +7,7 @@ import { includesRole } from "../../../shared/product/role-order.ts";
 import type { AdminRole } from "../../../shared/product/statuses.ts";
 import { MINUTE, shift } from "../../../shared/time/clock.ts";
 import { gathered } from "../../../shared/work/batch-loader.ts";
-import { isAnyOf } from "../../../store/any-of.ts";
+import { isAnyOf } from "../../../store/conditions.ts";
 import { admins, tokens } from "../../../store/schema-auth.ts";
 import type { Services } from "../../operation/context.ts";
 import { byteaArray, hashToken, hexOf, type Principal, type UsedToken } from "../sessions/sessions.ts";

@@ -42,7 +42,8 @@ const AT_ONCE = 100;
 /** Checks the file as it is; throws `invalid` where it cannot be read at all. Takes time and memory linear in its size. */
 export async function checkImport(context: Context, bytes: Uint8Array): Promise<Checked> {
   const { columns, records } = readLines(decodeFile(bytes));
-  const moment = { now: context.clock.now(), defaultTtl: await readSetting(context, context.db, "policy.default_ttl") };
+  const defaultTtl = await readSetting(context, context.db, "policy.default_ttl");
+  const rules = { now: context.clock.now(), defaultTtl, sponsor: context.policy.sponsor };
   const lineOf = new Map<string, number>();
   const faults: Fault[] = [];
   const lines: Line[] = [];
@@ -50,7 +51,7 @@ export async function checkImport(context: Context, bytes: Uint8Array): Promise<
   let count = 0;
   for (const record of records) {
     if (++read % AT_ONCE === 0) await breathe();
-    const parsed = parseLine(record, columns, moment);
+    const parsed = parseLine(record, columns, rules);
     if (parsed === undefined) continue;
     requireFewer(++count);
     if (!("user" in parsed)) {

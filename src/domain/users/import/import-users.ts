@@ -19,6 +19,7 @@ import { siteWithKeys } from "../../mail/site.ts";
 import { audited, auditedGrant } from "../../operation/audited.ts";
 import type { Context, Operation } from "../../operation/context.ts";
 import type { AuditDetail } from "../../operation/entry.ts";
+import { tellSponsors } from "../../sponsors/telling.ts";
 import { createdDetail } from "../new-user.ts";
 import { createOnHost } from "../users.ts";
 import { type Checked, checkImport, type Faults, summary, takenFault } from "./check.ts";
@@ -143,6 +144,7 @@ async function createBatch(
       stored.map(({ username }) => username),
     );
     if (mail) await queueWelcomes(op, stored);
+    await tellSponsors(op, stored);
     for (const user of stored) {
       if (user.local) await createOnHost(op, user);
       const entry = { action: "user.create", resourceId: String(user.id), subjectId: user.id } as const;

@@ -8,7 +8,8 @@ import { type CsvRecord, csvRecords, separatorOf } from "../../../shared/text/cs
 import { unguarded } from "../../../shared/text/csv-cell.ts";
 import { nearMiss } from "../../../shared/text/near-miss.ts";
 import { parseTimestamp } from "../../../shared/time/timestamp.ts";
-import { endOf, FIELDS, type NewUser, type ParsedUser, parseNewUser } from "../new-user.ts";
+import { parseSponsor, requireSponsor } from "../../sponsors/sponsor-email.ts";
+import { endOf, FIELDS, type NewUser, type ParsedUser, parseNewUser, type Rules } from "../new-user.ts";
 
 /** What is wrong with a line of the file: of which column, or "" for the whole line. The header is line 1. */
 export interface Fault {
@@ -31,16 +32,9 @@ export interface Columns {
   readonly ignored: readonly string[];
 }
 
-/** The rules that depend on the moment. */
-export interface Moment {
-  readonly now: Date;
-  /** In milliseconds. */
-  readonly defaultTtl: number;
-}
-
 const READ = [
   ...["username", "email", "full_name", "supervisor", "purpose", "note", "source_networks", "expire_at", "ttl_days"],
-  ...["status", "company_id"],
+  ...["status", "company_id", "sponsor_email"],
 ] as const;
 /** What an export has besides, and nobody can choose. */
 const ONLY_EXPORTED = [
@@ -102,7 +96,7 @@ function parseHeader(line: number, values: readonly string[]): Columns {
 }
 
 /** The user of a line, or all that is wrong with it; undefined for one without any value, as spreadsheets leave them. */
-export function parseLine(record: CsvRecord, { names }: Columns, moment: Moment): Line | readonly Fault[] | undefined {
+export function parseLine(record: CsvRecord, { names }: Columns, rules: Rules): Line | readonly Fault[] | undefined {
   const { line } = record;
   if ("fault" in record) return [faultOf(line, "", new UamError("invalid", record.fault))];
   const { values } = record;
@@ -132,6 +126,7 @@ export function parseLine(record: CsvRecord, { names }: Columns, moment: Moment)
     supervisor: given("supervisor"),
     purpose: given("purpose"),
     note: given("note"),
+    sponsorEmail: given("sponsor_email"),
     sourceNetworks: given("source_networks")
       .split(/[\s,;]+/)
       .filter((network) => network !== ""),
@@ -144,11 +139,12 @@ export function parseLine(record: CsvRecord, { names }: Columns, moment: Moment)
   check("supervisor", () => FIELDS.supervisor(input));
   check("purpose", () => FIELDS.purpose(input));
   check("note", () => FIELDS.note(input));
+  check("sponsor_email", () => requireSponsor(rules.sponsor, parseSponsor(rules.sponsor, input)));
   check("source_networks", () => FIELDS.sourceNetworks(input));
-  check(input.expireAt === undefined ? "ttl_days" : "expire_at", () => endOf(input, moment.now, moment.defaultTtl));
+  check(input.expireAt === undefined ? "ttl_days" : "expire_at", () => endOf(input, rules.now, rules.defaultTtl));
   check("status", () => requireActive(given("status").trim()));
   check("company_id", () => requireNoCompany(given("company_id").trim()));
-  return faults.length > 0 ? faults : { line, user: parseNewUser(input, moment.now, moment.defaultTtl) };
+  return faults.length > 0 ? faults : { line, user: parseNewUser(input, rules) };
 }
 
 /** The refusal as a fault of the line. */

@@ -7,19 +7,20 @@ import { agentHandlers } from "./agent.ts";
 import { approvalHandlers } from "./approvals.ts";
 import { auditHandlers } from "./audit.ts";
 import { authHandlers } from "./auth.ts";
-import { companyHandlers } from "./companies.ts";
+import { companyHandlers } from "./companies/companies.ts";
+import { ownCompanyHandlers } from "./companies/own-company.ts";
 import { dashboardHandlers } from "./dashboard.ts";
 import { hostGroupHandlers } from "./host-groups.ts";
 import { hostHandlers } from "./hosts.ts";
 import { importHandlers } from "./imports.ts";
 import { keyHandlers } from "./keys.ts";
 import { meHandlers } from "./me.ts";
-import { ownCompanyHandlers } from "./own-company.ts";
 import { passkeyHandlers } from "./passkeys.ts";
 import { reviewHandlers } from "./reviews.ts";
 import { serviceHandlers } from "./service.ts";
 import { sessionHandlers } from "./sessions.ts";
 import { settingHandlers } from "./settings.ts";
+import { sponsorHandlers } from "./sponsors.ts";
 import { ssoHandlers } from "./sso.ts";
 import { tokenHandlers } from "./tokens.ts";
 import { totpHandlers } from "./totp.ts";
@@ -33,6 +34,7 @@ export const HANDLERS: Handlers<typeof CONTRACT> = {
   ...companyHandlers,
   ...ownCompanyHandlers,
   ...reviewHandlers,
+  ...sponsorHandlers,
   ...keyHandlers,
   ...sessionHandlers,
   ...meHandlers,

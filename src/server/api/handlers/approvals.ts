@@ -8,7 +8,11 @@ import type { Handlers } from "../http/call.ts";
 
 export const approvalHandlers: Handlers<typeof approvals> = {
   "POST /approvals": async ({ context, body }) => {
-    const application = await submitApplication(context, { ...body, fullName: body.full_name });
+    const application = await submitApplication(context, {
+      ...body,
+      fullName: body.full_name,
+      sponsorEmail: body.sponsor_email,
+    });
     return applicationRecord(application);
   },
 

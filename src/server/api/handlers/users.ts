@@ -116,11 +116,13 @@ function filterOf({
 function belongingOf({
   company_id: companyId,
   manager,
+  sponsor_email: sponsorEmail,
 }: {
   company_id?: number | null | undefined;
   manager?: boolean | undefined;
+  sponsor_email?: string | undefined;
 }) {
-  return { companyId, manager };
+  return { companyId, manager, sponsorEmail };
 }
 
 function wantedEnd(days: number | undefined, until: string | undefined): Wanted {

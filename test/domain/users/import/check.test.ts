@@ -27,7 +27,12 @@ describe("checkImport", () => {
         line: 2,
         user: {
           ...{ username: "alice", email: "alice@example.org", fullName: "Alice A", supervisor: "Bo" },
-          ...{ purpose: "Build; servers", note: "=nights", sourceNetworks: ["192.0.2.1/32", "2001:db8::/32"] },
+          ...{
+            purpose: "Build; servers",
+            note: "=nights",
+            sourceNetworks: ["192.0.2.1/32", "2001:db8::/32"],
+            sponsorEmail: "",
+          },
           expireAt: shift(app.clock.now(), 30 * DAY),
         },
       },

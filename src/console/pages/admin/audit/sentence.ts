@@ -38,6 +38,7 @@ function whoOf({ actor_type, actor, detail }: AuditRecord, { texts, isolated }: 
   switch (actor_type) {
     case "admin":
     case "user":
+    case "sponsor":
       return who[actor_type](isolated(actor));
     case "cli":
       return who.cli(actor === "" ? "" : isolated(actor));

@@ -53,6 +53,8 @@ function whoOf({ actor_type, actor }: TrailRecord, self: string, { texts, isolat
       return who.admin(isolated(actor));
     case "token":
       return who.token(isolated(actor));
+    case "sponsor":
+      return who.sponsor(isolated(actor));
     case "cli":
       return who.cli;
     case "system":

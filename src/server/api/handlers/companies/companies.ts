@@ -1,15 +1,15 @@
 /** /companies: where external users come from. */
 
-import type { companies } from "../../../contract/companies/companies.ts";
-import type { BodyOf } from "../../../contract/contract.ts";
-import { createCompany, deleteCompany, getCompany, listCompanies } from "../../../domain/companies/companies.ts";
-import { endCompany, resumeCompany } from "../../../domain/companies/ending.ts";
-import { previewEnd } from "../../../domain/companies/preview.ts";
-import { previewUpdate, updateCompany } from "../../../domain/companies/update.ts";
-import { clampTimestamp, parseTimestamp } from "../../../shared/time/timestamp.ts";
-import { companyPreviewRecord, companyRecord, endingRecord } from "../../company-records.ts";
-import type { Handlers } from "../http/call.ts";
-import { isPreview } from "../http/request.ts";
+import type { companies } from "../../../../contract/companies/companies.ts";
+import type { BodyOf } from "../../../../contract/contract.ts";
+import { createCompany, deleteCompany, getCompany, listCompanies } from "../../../../domain/companies/companies.ts";
+import { endCompany, resumeCompany } from "../../../../domain/companies/ending.ts";
+import { previewEnd } from "../../../../domain/companies/preview.ts";
+import { previewUpdate, updateCompany } from "../../../../domain/companies/update.ts";
+import { clampTimestamp, parseTimestamp } from "../../../../shared/time/timestamp.ts";
+import { companyPreviewRecord, companyRecord, endingRecord } from "../../../company-records.ts";
+import type { Handlers } from "../../http/call.ts";
+import { isPreview } from "../../http/request.ts";
 
 export const companyHandlers: Handlers<typeof companies> = {
   "GET /companies": async ({ context, query }) => {

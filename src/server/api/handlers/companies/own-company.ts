@@ -1,14 +1,14 @@
 /** /me/company: what managers of a company see of it, end, and apply for. */
 
-import type { ownCompany } from "../../../contract/companies/own-company.ts";
-import { statusAt } from "../../../domain/accounts/find-user.ts";
-import { applyAsManager } from "../../../domain/approvals/of-managers.ts";
-import { endColleague, getOwnCompany, listColleagues } from "../../../domain/companies/managers.ts";
-import { awaitHosts } from "../../../domain/hosts/confirmation.ts";
-import { formatOptionalTimestamp } from "../../../shared/time/timestamp.ts";
-import { colleagueRecord, ownCompanyRecord } from "../../company-records.ts";
-import { applicationRecord } from "../../records.ts";
-import type { Handlers } from "../http/call.ts";
+import type { ownCompany } from "../../../../contract/companies/own-company.ts";
+import { statusAt } from "../../../../domain/accounts/find-user.ts";
+import { applyAsManager } from "../../../../domain/approvals/of-managers.ts";
+import { endColleague, getOwnCompany, listColleagues } from "../../../../domain/companies/managers.ts";
+import { awaitHosts } from "../../../../domain/hosts/confirmation.ts";
+import { formatOptionalTimestamp } from "../../../../shared/time/timestamp.ts";
+import { colleagueRecord, ownCompanyRecord } from "../../../company-records.ts";
+import { applicationRecord } from "../../../records.ts";
+import type { Handlers } from "../../http/call.ts";
 
 export const ownCompanyHandlers: Handlers<typeof ownCompany> = {
   "GET /me/company": async ({ context, session }) =>
