@@ -34,7 +34,7 @@ const SettingChange = v.pipe(
     key: v.picklist(SETTING_KEYS),
     value: text(
       "90d",
-      "A duration such as `90d`, `1d12h` or `720h0m0s`, with the units w, d, h, m and s; `off` for `policy.review_every`",
+      "A duration such as `90d`, `1d12h` or `720h0m0s`, with the units w, d, h, m and s; `off` for `policy.review_every` and `policy.inactive_after`",
     ),
   }),
   v.title("SettingChange"),

@@ -25,6 +25,7 @@ import {
 } from "./files.ts";
 import { areaOf, type Finding, guarded } from "./finding.ts";
 import { checkHosts } from "./hosts.ts";
+import { checkInactivity } from "./inactivity.ts";
 import { checkOwed } from "./owed.ts";
 import { checkNeeds } from "./preflight.ts";
 import { checkDisputedPrograms, checkOwnProgram } from "./programs.ts";
@@ -140,6 +141,7 @@ async function checkStored({ config, isRoot, fix, open, service }: Examination):
         ? await guarded("uids", async () => checkGivenUids(await givenUidsOf(services.db), config.homeBase))
         : []),
       ...(await guarded("closings", () => checkOwed(services))),
+      ...(await guarded("inactivity", () => checkInactivity(services))),
       ...(await guarded("events", () => checkReceivers(services))),
       ...(await guarded("hosts", () => checkHosts(services))),
       ...(await guarded("mail", () => checkOutbox(services.db))),

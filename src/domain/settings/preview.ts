@@ -64,6 +64,9 @@ function meaning(key: SettingKey, value: number): string {
     case "policy.review_every":
       if (value === 0) return "No review begins by itself.";
       return `A review of everybody begins every ${length}; whoever is not answered for by its day is disabled.`;
+    case "policy.inactive_after":
+      if (value === 0) return "Nobody is disabled for want of use.";
+      return `Users who neither log in nor use a key for ${length} are disabled; they are mailed 14 days and 1 day before.`;
   }
 }
 

@@ -29,8 +29,8 @@ export interface Setting {
 
 /** The longest value of the settings that decide when an account expires and is deleted. */
 const MAX_ACCOUNT_TIME = MAX_DAYS * DAY;
-/** The shortest value of the settings that can be off. */
-const SHORTEST = { "policy.review_every": 7 * DAY } as const;
+/** The shortest value of the settings that can be off: who is inactive is told 14 days ahead. */
+const SHORTEST = { "policy.review_every": 7 * DAY, "policy.inactive_after": 15 * DAY } as const;
 
 /** All settings as they stand. */
 export async function listSettings(context: Context): Promise<readonly Setting[]> {
@@ -91,6 +91,7 @@ export function defaultOf(policy: Policy, key: SettingKey): number {
     case "policy.audit_retention":
       return policy.auditRetention;
     case "policy.review_every":
+    case "policy.inactive_after":
       return 0;
   }
 }
@@ -163,7 +164,7 @@ export function holdOf(before: Setting, wanted: number, now: Date): Hold | undef
 
 /** The value of a setting that the text means, in milliseconds; throws `invalid` for one that may not be set. */
 export function parseValue(policy: Policy, key: SettingKey, text: string): number {
-  if (key === "policy.review_every") return parseSwitched(key, text);
+  if (key === "policy.review_every" || key === "policy.inactive_after") return parseSwitched(key, text);
   if (key !== "policy.audit_retention") return parseDuration(text, MAX_ACCOUNT_TIME);
   const value = parseDuration(text);
   if (value >= policy.auditRetentionMin) return value;

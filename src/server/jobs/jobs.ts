@@ -13,6 +13,7 @@ import { noteKeyUse } from "../../domain/keys/last-use.ts";
 import { mailAuditHead } from "../../domain/lifecycle/audit-head.ts";
 import { cleanUp, purgeDue } from "../../domain/lifecycle/clean-up.ts";
 import { beat } from "../../domain/lifecycle/heartbeat.ts";
+import { endInactive } from "../../domain/lifecycle/inactivity.ts";
 import { expireDue, recycleDue } from "../../domain/lifecycle/lifecycle.ts";
 import { remindExpiring } from "../../domain/lifecycle/reminders.ts";
 import { remindOfTokens } from "../../domain/lifecycle/token-reminders.ts";
@@ -78,6 +79,12 @@ export function jobsOf(services: Services, { reconcile }: JobParts): readonly Jo
       name: "reviews",
       schedule: "* * * * *",
       run: async (signal) => await workOnReviews(services, await beat(services), signal),
+    },
+    {
+      // Once key use is known: not while catching up, which ends with that.
+      name: "inactivity",
+      schedule: "*/10 * * * *",
+      run: async (signal) => await endInactive(services, await beat(services), signal),
     },
     {
       // Separate from expiring, which must not wait until a large home directory is removed.

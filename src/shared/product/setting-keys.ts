@@ -4,7 +4,7 @@ import { formatDuration } from "../time/duration.ts";
 
 export const SETTING_KEYS = [
   ...(["policy.default_ttl", "policy.recycle_period", "policy.audit_retention"] as const),
-  "policy.review_every",
+  ...(["policy.review_every", "policy.inactive_after"] as const),
 ] as const;
 export type SettingKey = (typeof SETTING_KEYS)[number];
 

@@ -30,6 +30,7 @@ describe("listSettings()", () => {
           { key: "policy.recycle_period", value: "30d", overridden: false },
           { key: "policy.audit_retention", value: "364d", overridden: false },
           { key: "policy.review_every", value: "off", overridden: false },
+          { key: "policy.inactive_after", value: "off", overridden: false },
         ],
       },
     });

@@ -29,7 +29,7 @@ const set = command(
     object({
       key,
       value: argument(string({ metavar: "DURATION" }), {
-        description: message`A duration such as 90d or 1d12h; "off" for policy.review_every.`,
+        description: message`A duration such as 90d or 1d12h; "off" for policy.review_every and policy.inactive_after.`,
       }),
       preview: previewFlag(),
       json: jsonFlag(),

@@ -34,6 +34,11 @@ const settings: Readonly<Record<SettingKey, SettingWords>> = {
     text: "That often a review of everybody begins by itself. Whoever is not answered for by its day is disabled.",
     note: "Off by default, and at least 7 days.",
   },
+  "policy.inactive_after": {
+    title: "When unused access ends",
+    text: "Who neither logs in nor uses a key for that long is disabled. They are mailed 14 days and 1 day before.",
+    note: "Off by default, and at least 15 days.",
+  },
 };
 
 const en = {
