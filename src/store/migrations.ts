@@ -45,6 +45,7 @@ import companies from "../../drizzle/0041_companies.sql" with { type: "text" };
 import companyChanges from "../../drizzle/0042_company_changes.sql" with { type: "text" };
 import reviews from "../../drizzle/0043_reviews.sql" with { type: "text" };
 import sponsors from "../../drizzle/0044_sponsors.sql" with { type: "text" };
+import terms from "../../drizzle/0045_terms.sql" with { type: "text" };
 
 export interface Migration {
   readonly name: string;
@@ -97,4 +98,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0042_company_changes", sql: companyChanges },
   { name: "0043_reviews", sql: reviews },
   { name: "0044_sponsors", sql: sponsors },
+  { name: "0045_terms", sql: terms },
 ];

@@ -4,6 +4,7 @@ import { sql } from "drizzle-orm";
 import { bigint, boolean, check, index, integer, pgTable, primaryKey, text } from "drizzle-orm/pg-core";
 import { ADMIN_ROLES, LOGIN_WAYS, QUESTION_KINDS } from "../shared/product/statuses.ts";
 import { bytea, id, time } from "./columns.ts";
+import { users } from "./schema.ts";
 
 export const admins = pgTable(
   "admins",
@@ -123,6 +124,25 @@ export const usedCaptchas = pgTable("used_captchas", { id: text().primaryKey(), 
 
 /** Keys that all replicas share, such as the one that seals captchas. */
 export const secrets = pgTable("secrets", { name: text().primaryKey(), value: bytea().notNull() });
+
+/** The terms of use that were ever in force, by the SHA-256 of their text in hexadecimal digits. */
+export const terms = pgTable("terms", {
+  version: text().primaryKey(),
+  /** Since when users are asked for it, the last time that it came into force. */
+  since: time().notNull(),
+});
+
+/** What users did about the terms of use. */
+export const termsAnswers = pgTable("terms_answers", {
+  userId: bigint({ mode: "number" })
+    .primaryKey()
+    .references(() => users.id, { onDelete: "cascade" }),
+  /** The last version that the user accepted; "" for none. */
+  accepted: text().notNull().default(""),
+  acceptedAt: time(),
+  /** The last version that the user was mailed about; "" for none. */
+  mailed: text().notNull().default(""),
+});
 
 export type AdminRow = typeof admins.$inferSelect;
 export type SessionRow = typeof sessions.$inferSelect;
