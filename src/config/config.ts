@@ -15,6 +15,7 @@ type Optional =
   | "contact"
   | "brandName"
   | "brandLogo"
+  | "termsFile"
   | "databaseUrl"
   | "databaseOwnerUrl"
   | "auditKey"

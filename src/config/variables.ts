@@ -61,6 +61,7 @@ export const VARIABLES = {
     absolute,
     "its logo, a PNG or WebP file of at most 64 KiB; shown on each page, and read again on SIGHUP",
   ),
+  termsFile: variable("UAM_TERMS_FILE", undefined, absolute, "the terms of use, a text; unset: there are none"),
   console: variable(
     "UAM_CONSOLE",
     "on",

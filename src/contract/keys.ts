@@ -104,13 +104,14 @@ export const keys = {
     answer: KeyRecord,
     refusals: {
       404: true,
-      409: "The user is not active, the key is already active on this host (whoever owns it), or the user has too many keys",
+      409: "The user is not active or has not accepted the terms of use, the key is already active on this host (whoever owns it), or the user has too many keys",
       500: HOST_FAILURE,
     },
     reasons: [
       ...ACCOUNT,
       "user.missing",
       "user.not_active",
+      "terms.pending",
       "key.duplicate",
       "key.private",
       "key.format",

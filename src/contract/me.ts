@@ -2,10 +2,27 @@
 
 import * as v from "valibot";
 import { APPROVAL_STATUSES, USER_STATUSES } from "../shared/product/statuses.ts";
-import { described, expiry, id, networks, person, timestamp } from "./fields.ts";
+import { described, expiry, id, networks, person, text, timestamp } from "./fields.ts";
 import { hosts } from "./hosts-confirmation.ts";
 import { COOKIE_SET, externalUsers, type Routes } from "./route.ts";
 import { USER_NETWORKS } from "./users/lists.ts";
+
+const VERSION = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
+
+const OwnTerms = v.pipe(
+  v.object({
+    version: described(VERSION, "The SHA-256 of the text"),
+    pending: v.pipe(v.boolean(), v.description("Whether they still have to be accepted"), v.examples([true])),
+    accepted_at: v.pipe(v.nullable(timestamp), v.description("When this version was accepted")),
+  }),
+  v.title("OwnTerms"),
+  v.description("Where the service has terms of use; their text is at `GET /me/terms`"),
+);
+
+const TermsText = v.pipe(
+  v.object({ ...OwnTerms.pipe[0].entries, text: described("Terms of use\n\n…") }),
+  v.title("Terms"),
+);
 
 export const OwnRecord = v.pipe(
   v.object({
@@ -65,6 +82,7 @@ export const OwnRecord = v.pipe(
       ),
       v.description("The newest request for more time, if it is pending or was reviewed within 30 days"),
     ),
+    terms: v.optional(OwnTerms),
     contact: described("help@example.org", "Whom to ask: an address or a sentence; empty where nobody is named"),
   }),
   v.title("OwnAccount"),
@@ -81,6 +99,26 @@ export const me = {
       "Where to connect with ssh, as a command and as texts for ~/.ssh/config and ~/.ssh/known_hosts; the end of access, the contact, and the state of a request for more time.",
     who: externalUsers,
     answer: OwnRecord,
+  },
+  "GET /me/terms": {
+    operationId: "getTerms",
+    summary: "Read the terms of use",
+    who: externalUsers,
+    answer: TermsText,
+    refusals: { 404: "The service has none" },
+    reasons: ["terms.none"],
+  },
+  "POST /me/terms": {
+    operationId: "acceptTerms",
+    summary: "Accept the terms of use",
+    description:
+      "Before the first key is stored, and again when the terms have changed. Accepting them once more changes nothing.",
+    who: externalUsers,
+    records: "user.terms",
+    body: v.object({ version: text(VERSION, "As `GET /me/terms` has it", { maxLength: 64 }) }),
+    answer: OwnTerms,
+    refusals: { 404: true, 409: "The user is not active, or these are not the terms in force. Final: read them again" },
+    reasons: ["user.missing", "user.not_active", "terms.none", "terms.changed"],
   },
   "POST /me/lock": {
     operationId: "lockOwnAccount",

@@ -22,6 +22,7 @@ import {
   checkOwnersLimits,
   checkPrivateFile,
   checkReserve,
+  checkTerms,
 } from "./files.ts";
 import { areaOf, type Finding, guarded } from "./finding.ts";
 import { checkHosts } from "./hosts.ts";
@@ -46,6 +47,8 @@ export interface DoctorSettings extends MailSettings {
   readonly tlsCert: string | undefined;
   /** The picture that the pages show. */
   readonly brandLogo: string | undefined;
+  /** The terms of use. */
+  readonly termsFile: string | undefined;
   readonly baseUrl: string;
   readonly trustedProxies: readonly string[];
   /** The environment file of the installation, which need not exist. */
@@ -114,6 +117,7 @@ export async function examine(examination: Examination): Promise<readonly Findin
     ...(await guarded("sign-on", () => checkSingleSignOn(examination.sso))),
     ...(await guarded("TLS", async () => checkCertificate(config.tlsCert, systemClock))),
     ...(await guarded("pages", async () => checkLogo(config.brandLogo))),
+    ...(await guarded("terms", async () => checkTerms(config.termsFile))),
     ...plainHttp(config.baseUrl),
     ...(config.hostMode === "dry-run" || !config.localHost
       ? []

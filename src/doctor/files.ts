@@ -19,6 +19,7 @@ import { LIMITS_FILE } from "../install/settings.ts";
 import { readLogo } from "../server/console/logo.ts";
 import { publicMessage } from "../shared/errors.ts";
 import { octal } from "../shared/text/octal.ts";
+import { termsIn } from "../shared/text/terms.ts";
 import { type Clock, DAY } from "../shared/time/clock.ts";
 import { RESERVE_SIZE, reserveIn, reserveLeft } from "../shared/work/reserve.ts";
 import { areaOf, type Finding } from "./finding.ts";
@@ -141,6 +142,20 @@ export function checkLogo(path: string | undefined): readonly Finding[] {
     ];
   }
   return [pages.ok(`The logo ${path} can be shown`)];
+}
+
+/** Checks the terms of use: the service does not start with a file that it cannot read. */
+export function checkTerms(path: string | undefined): readonly Finding[] {
+  if (path === undefined) return [];
+  const area = areaOf("terms");
+  try {
+    const { version = "" } = termsIn(path)() ?? {};
+    return [area.ok(`The terms of use are version ${version}`)];
+  } catch (error) {
+    return [
+      area.fault(publicMessage(error), "correct UAM_TERMS_FILE, or the file; the service does not start with it"),
+    ];
+  }
 }
 
 /** Takes the rights away that the mode does not have. Returns why that was not done, as a clause. */

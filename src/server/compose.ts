@@ -16,6 +16,7 @@ import type { AccountRef, Host } from "../protocol/host.ts";
 import { UamError } from "../shared/errors.ts";
 import type { Log } from "../shared/log.ts";
 import type { Machine } from "../shared/system/kernel.ts";
+import { termsIn } from "../shared/text/terms.ts";
 import { systemClock } from "../shared/time/clock.ts";
 import { isDiskFull, openReserve, type Reserve, reserveIn } from "../shared/work/reserve.ts";
 import {
@@ -158,6 +159,9 @@ async function openParts(
   host.catch(() => {});
   try {
     const seal = await prepare(main.db, owner, connection);
+    const policy = policyOf(config);
+    // Once: a file that changes meanwhile counts from the next start on.
+    if (lifetime === "service") policy.terms();
     const services = {
       db: main.db,
       autocommit: autocommit.db,
@@ -167,7 +171,7 @@ async function openParts(
       log,
       hasher: createPasswordHasher(),
       seal,
-      policy: policyOf(config),
+      policy,
       reserve: reserveOf(config, log, machine),
     };
     return { services, openMore: (connections) => openDatabase(connection, connections), close };
@@ -219,6 +223,7 @@ export function policyOf(config: Config): Policy {
     webhookNetworks: config.webhookNetworks,
     auditStream: config.auditStream,
     sponsor: { mode: config.sponsor, domains: config.sponsorDomains },
+    terms: termsIn(config.termsFile),
   };
 }
 

@@ -2,6 +2,7 @@
 
 import type { OwedClosing } from "../domain/accounts/closings.ts";
 import { statusAt } from "../domain/accounts/find-user.ts";
+import type { OwnTerms } from "../domain/accounts/terms.ts";
 import type { AdminEntry } from "../domain/auth/administrators/admin-rows.ts";
 import type { PasskeyEntry } from "../domain/auth/factors/passkeys.ts";
 import type { Principal, UsedToken } from "../domain/auth/sessions/sessions.ts";
@@ -49,7 +50,7 @@ export function userRecord(user: UserRow, now: Date) {
 
 /** A user's view of their own account. */
 export function ownRecord(account: OwnAccount, now: Date) {
-  const { user, site, serverKeys, request } = account;
+  const { user, site, serverKeys, request, terms } = account;
   const record = userRecord(user, now);
   const { host, port, contact = "" } = site;
   return {
@@ -77,7 +78,13 @@ export function ownRecord(account: OwnAccount, now: Date) {
         },
     contact,
     extension: request === undefined ? null : requestRecord(request),
+    ...(terms === undefined ? {} : { terms: ownTermsRecord(terms) }),
   };
+}
+
+/** The terms of use, as far as they concern one user. */
+export function ownTermsRecord({ version, acceptedAt }: OwnTerms) {
+  return { version, pending: acceptedAt === null, accepted_at: formatOptionalTimestamp(acceptedAt) };
 }
 
 /** When logins end or ended, and why. */

@@ -127,6 +127,7 @@ describe("runProgram()", () => {
       UAM_MAIL_FROM: "uam@example.org",
       UAM_TLS_CERT: file,
       UAM_TLS_KEY: file,
+      UAM_TERMS_FILE: file,
       UAM_BRAND_LOGO: file,
     };
     const { code, stderr } = await cli.run(["serve"], { variables });
@@ -134,6 +135,7 @@ describe("runProgram()", () => {
     expect(stderr.split("\n").slice(1, -1)).toEqual([
       "  UAM_SMTP_URL: The SMTP URL has tls=maybe; it must be required, optional or none",
       `  UAM_TLS_CERT, UAM_TLS_KEY: UAM_TLS_CERT names a file that cannot be read: ${file}`,
+      `  UAM_TERMS_FILE: ${file} cannot be read: ENOENT: no such file or directory, open '${file}'`,
       `  UAM_BRAND_LOGO: ${file} cannot be read`,
     ]);
   });

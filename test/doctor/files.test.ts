@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { checkFuse, checkLogo, checkPrivateFile, checkReserve } from "../../src/doctor/files.ts";
+import { checkFuse, checkLogo, checkPrivateFile, checkReserve, checkTerms } from "../../src/doctor/files.ts";
 import { RESERVE_SIZE, reserveIn } from "../../src/shared/work/reserve.ts";
 import { PNG } from "../support/logo.ts";
 
@@ -56,6 +56,14 @@ test("checkLogo() finds what would keep the service from starting, by the file's
   ]);
   writeFileSync(path, PNG);
   expect(checkLogo(path)).toMatchObject([{ state: "ok" }]);
+});
+
+test("checkTerms() finds what would keep the service from starting", () => {
+  expect(checkTerms(undefined)).toEqual([]);
+  const path = join(dataDir, "terms.txt");
+  expect(checkTerms(path)).toMatchObject([{ area: "terms", state: "fault" }]);
+  writeFileSync(path, "Be kind.");
+  expect(checkTerms(path)).toMatchObject([{ state: "ok" }]);
 });
 
 const modeOf = (path: string) => statSync(path).mode & 0o7777;

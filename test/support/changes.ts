@@ -34,6 +34,8 @@ export interface Asking {
   readonly client: Client;
 }
 
+const TERMS = { version: "0".repeat(64), text: "Be kind." };
+
 type Make = (by: Asking) => Promise<Wanted>;
 
 const password = ADMIN_PASSWORD;
@@ -132,6 +134,7 @@ export function createChanges(app: TestApp, helper: Client, hookUrl: string) {
     "POST /me/keys": async () => ({ path: "/me/keys", body: { name: "Late", public_key: freshKey() } }),
     "PATCH /me/keys/{id}": async (by) => ({ path: `/me/keys/${await key(by)}`, body: { name: "Renamed" } }),
     "DELETE /me/keys/{id}": async (by) => ({ path: `/me/keys/${await key(by)}` }),
+    "POST /me/terms": async () => ({ path: "/me/terms", body: { version: TERMS.version } }),
     "POST /me/lock": async () => ({ path: "/me/lock" }),
     "POST /me/extension": async () => ({ path: "/me/extension", body: { days: 30, reason: "Still testing" } }),
     "POST /me/company/users/{id}/end": async (by) => {
@@ -240,6 +243,9 @@ export function createChanges(app: TestApp, helper: Client, hookUrl: string) {
     ask: async (route: string, by: Asking): Promise<Wanted> => {
       const make = MAKE[route];
       if (make === undefined) throw new Error(`there is no request for ${route}`);
+      // With terms in force nobody's first key is stored before they are accepted.
+      const inForce = route === "POST /me/terms" ? TERMS : undefined;
+      Object.assign(app.services.policy, { terms: () => inForce });
       return await make(by);
     },
   };

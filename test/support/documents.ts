@@ -22,7 +22,7 @@ export const BLOCKS: Readonly<Record<string, readonly Run[]>> = {
     ...[CI, CI, CI, { not: "it takes from minutes to hours" }],
     ...([{ by: "test/bench/run.test.ts" }, { by: "test/build/docs.test.ts" }] as const),
   ],
-  "docs/administration.md": here(11),
+  "docs/administration.md": here(12),
   "docs/audit.md": here(2),
   "docs/api.md": ["here"],
   "docs/backup.md": [

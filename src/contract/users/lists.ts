@@ -2,7 +2,7 @@
 
 import * as v from "valibot";
 import { MAX_SEARCH } from "../../shared/product/limits.ts";
-import { USER_STATUSES, WELCOMES } from "../../shared/product/statuses.ts";
+import { TERMS, USER_STATUSES, WELCOMES } from "../../shared/product/statuses.ts";
 import { USER_SORTS } from "../../shared/product/user-sorts.ts";
 import {
   count,
@@ -37,6 +37,12 @@ const userFilters = {
     v.pipe(v.picklist(["pending"]), v.description("Only those who were not yet told of their account")),
   ),
   company: v.optional(idNumber("Only those who come from this company")),
+  terms: v.optional(
+    v.pipe(
+      v.picklist(TERMS),
+      v.description("Only those who have not accepted the terms of use; `overdue`: though they were asked 14 days ago"),
+    ),
+  ),
   last_used: v.optional(
     v.pipe(
       v.picklist(["never"]),

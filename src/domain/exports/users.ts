@@ -43,8 +43,8 @@ export async function exportUsers(
 }
 
 /** The filter under the names of the API. */
-function wordsOf({ status, supervisor, welcome, companyId, search, lastUsed, silentFor, sort }: UserFilter) {
-  const others = { company: companyId, q: search, last_used: lastUsed, silent_for: silentFor };
+function wordsOf({ status, supervisor, welcome, companyId, terms, search, lastUsed, silentFor, sort }: UserFilter) {
+  const others = { company: companyId, terms, q: search, last_used: lastUsed, silent_for: silentFor };
   return given({ status, supervisor, welcome, ...others, sort });
 }
 

@@ -1,6 +1,7 @@
-/** Whether a key that is to be stored would open anything. */
+/** Whether a key that is to be stored would open anything, and whether there is room for it. */
 
 import { UamError } from "../../shared/errors.ts";
+import type { KeyRow } from "../../store/schema.ts";
 import type { User } from "../accounts/find-user.ts";
 import { hostOf } from "../accounts/own-host.ts";
 import { hostsOfUser } from "../hosts/placements.ts";
@@ -15,4 +16,12 @@ export async function requireAccepted(op: Operation, user: User, key: Pick<Publi
   const refusal = await hostOf(op.context, user).keyRefusal(key);
   if (refusal === undefined || (await hostsOfUser(op.tx, user.id)).length > 1) return;
   throw new UamError("invalid", `The key would open nothing on this host: ${refusal}`, { reason: "key.type" });
+}
+
+/** Throws `conflict` if the account has as many keys as it may have. */
+export function requireRoom(keys: readonly KeyRow[], maximum: number): void {
+  if (keys.length >= maximum) {
+    const sentence = `The account has ${maximum} keys, which is the maximum; revoke one first`;
+    throw new UamError("conflict", sentence, { reason: "key.limit" });
+  }
 }

@@ -16,6 +16,7 @@ import { requireWithinUser } from "../accounts/narrowing.ts";
 import { closingHostOf, hostOf } from "../accounts/own-host.ts";
 import { hasRemoteHosts } from "../accounts/remote.ts";
 import { noteFleetChange } from "../accounts/remote-changes.ts";
+import { requireTerms } from "../accounts/terms.ts";
 import { keyAdded, keyRemoved } from "../mail/messages.ts";
 import { queueMail } from "../mail/outbox.ts";
 import type { MailedJobs } from "../mail/phrases.ts";
@@ -23,7 +24,7 @@ import { siteWithKeys } from "../mail/site.ts";
 import { audited, auditedClosing, auditedGrant } from "../operation/audited.ts";
 import type { ClosingOperation, Context, Operation } from "../operation/context.ts";
 import { SYSTEM } from "../operation/entry.ts";
-import { requireAccepted } from "./accepted.ts";
+import { requireAccepted, requireRoom } from "./accepted.ts";
 import { lockUserAndKeys } from "./lock.ts";
 import { fingerprintTaken } from "./taken.ts";
 
@@ -58,6 +59,8 @@ export function uploadKey(context: Context, userId: number, input: NewKey): Prom
       throw new UamError("conflict", sentence, { reason: "user.not_active" });
     }
     requireRoom(keys, context.policy.maxKeys);
+    // A key that was found opened the account before there was anybody to ask.
+    if (keys.length === 0 && input.isFound !== true) await requireTerms(op.tx, context, user);
     const { type, bits, fingerprint, publicKey } = key;
     const row = { userId, name, type, bits, fingerprint, publicKey, sourceNetworks, createdAt: now };
     await requireAccepted(op, user, key);
@@ -261,13 +264,6 @@ export async function requireKey(op: Operation, keys: readonly KeyRow[], keyId: 
 export async function findKeyOwner(db: Transaction | Database, keyId: number): Promise<number | undefined> {
   const [row] = await db.select({ owner: sshKeys.userId }).from(sshKeys).where(eq(sshKeys.id, keyId));
   return row?.owner;
-}
-
-function requireRoom(keys: readonly KeyRow[], maximum: number): void {
-  if (keys.length >= maximum) {
-    const sentence = `The account has ${maximum} keys, which is the maximum; revoke one first`;
-    throw new UamError("conflict", sentence, { reason: "key.limit" });
-  }
 }
 
 const addKey = preparedOnce((tx) => {

@@ -2,7 +2,7 @@
 
 import { DAY } from "../../shared/time/clock.ts";
 import type { Site } from "../operation/context.ts";
-import { type Block, date, day, fact, type Letter, letter, line, paragraph } from "./letter.ts";
+import { type Block, code, date, day, fact, type Letter, letter, line, paragraph } from "./letter.ts";
 import { toPage } from "./links.ts";
 import { accountFacts, accountName, backAgain, hello, type MailedUser, UNEXPECTED, whomToAsk } from "./phrases.ts";
 import type { SiteWithKeys } from "./site.ts";
@@ -165,6 +165,17 @@ export function expired(site: Site, user: MailedUser, recycleAt: Date): Letter {
     paragraph(
       `The account and everything in its home directory will be deleted on ${date(recycleAt)}. If you still need it, ask the administrators for an extension before then: you will find everything as it was.`,
     ),
+    whomToAsk(site),
+  ]);
+}
+
+/** To a user who was there before the terms of use, or before these. */
+export function termsAsked(site: Site, user: Pick<MailedUser, "username">): Letter {
+  return letter(`Terms of use for ${site.host}`, [
+    hello(user.username),
+    paragraph(`The terms of use for ${site.host} are new, or have changed. Please log in, read them, and accept them.`),
+    ...(site.console ? [toPage(site, "Read the terms of use", "me")] : [code("GET /api/v1/me/terms")]),
+    paragraph("Until then your keys open the account as before."),
     whomToAsk(site),
   ]);
 }

@@ -5,6 +5,7 @@ import type { HostState } from "../../protocol/fleet.ts";
 import type { Host } from "../../protocol/host.ts";
 import type { Log } from "../../shared/log.ts";
 import type { KeyType } from "../../shared/product/ssh-key-types.ts";
+import type { ReadTerms } from "../../shared/text/terms.ts";
 import type { Clock } from "../../shared/time/clock.ts";
 import type { Reserve } from "../../shared/work/reserve.ts";
 import type { Database, Transaction } from "../../store/client.ts";
@@ -56,6 +57,8 @@ export interface Policy {
   /** Networks to which webhooks may go besides public addresses, canonical. */
   readonly webhookNetworks: readonly string[];
   readonly sponsor: SponsorPolicy;
+  /** The terms of use that users are asked to accept. Throws `invalid` if the file cannot be read, which a service that started has done. */
+  readonly terms: ReadTerms;
   /** Where all audit records are streamed to; undefined: nowhere. */
   readonly auditStream: string | undefined;
 }

@@ -106,7 +106,12 @@ export function onward<C extends Asking>(context: C): C {
 }
 
 /** Actions that refuse a disabled user in the same way whether or not their sessions were ended too. */
-const ONLY_WHILE_ACTIVE: ReadonlySet<AuditAction> = new Set(["key.create", "extension.request", "user.lock"]);
+const ONLY_WHILE_ACTIVE: ReadonlySet<AuditAction> = new Set([
+  "key.create",
+  "extension.request",
+  "user.lock",
+  "user.terms",
+]);
 
 async function refusalOf(
   db: Database | Transaction,

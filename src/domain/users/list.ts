@@ -12,6 +12,7 @@ import { isAnyOf, searched } from "../../store/conditions.ts";
 import { jsonRows } from "../../store/json-rows.ts";
 import { sshKeys, type UserRow, users } from "../../store/schema.ts";
 import { hasStatusAt } from "../accounts/find-user.ts";
+import { haveTerms } from "../accounts/terms.ts";
 import type { Context } from "../operation/context.ts";
 import { opposite, orderOf } from "./order.ts";
 
@@ -21,6 +22,8 @@ export interface UserFilter {
   /** Only those who were not yet told of their account. */
   readonly welcome?: "pending" | undefined;
   readonly companyId?: number | undefined;
+  /** Only those who have not accepted the terms of use; `overdue`: though they were asked two weeks ago. */
+  readonly terms?: "pending" | "overdue" | undefined;
   /** A part of the username, the host account, the e-mail, the supervisor or the purpose, in any case. */
   readonly search?: string | undefined;
   /** Only those who never logged in, to the service or by SSH, as far as it knows. */
@@ -49,9 +52,10 @@ export async function listUsers(context: Context, filter: UserFilter, page: Page
   const now = context.clock.now();
   const { search, silentSince } = parsed(filter, now);
   const { sort = DEFAULT_SORT } = filter;
-  if (search === "" && offsetOf(page) <= NEAR) return await readNear(context, { ...filter, silentSince, sort }, page);
+  if (search === "" && filter.terms === undefined && offsetOf(page) <= NEAR)
+    return await readNear(context, { ...filter, silentSince, sort }, page);
   const parts = partsOf(search);
-  const where = conditionOf(filter, { search, parts, silentSince, now });
+  const where = conditionOf(context, filter, { search, parts, silentSince, now });
   const find = search === "" ? findInOrder : findMatching;
   // One snapshot, so that `total` and `items` agree.
   return await context.db.transaction(
@@ -72,7 +76,8 @@ export async function listUsers(context: Context, filter: UserFilter, page: Page
 }
 
 /** The ids of all users who match, in their order. Throws as `listUsers` does. */
-export async function matchingIds({ db, clock }: Context, filter: UserFilter): Promise<readonly number[]> {
+export async function matchingIds(context: Context, filter: UserFilter): Promise<readonly number[]> {
+  const { db, clock } = context;
   const now = clock.now();
   const { search, silentSince } = parsed(filter, now);
   const parts = partsOf(search);
@@ -84,7 +89,7 @@ export async function matchingIds({ db, clock }: Context, filter: UserFilter): P
       const [row] = await tx
         .select({ ids: sql<string>`coalesce(string_agg(${users.id}::text, ',' order by ${order}), '')` })
         .from(users)
-        .where(conditionOf(filter, { search, parts, silentSince, now }));
+        .where(conditionOf(context, filter, { search, parts, silentSince, now }));
       return row === undefined || row.ids === "" ? [] : row.ids.split(",").map(Number);
     },
     { accessMode: "read only" },
@@ -121,13 +126,14 @@ interface Looking extends Parsed {
   readonly now: Date;
 }
 
-function conditionOf(filter: UserFilter, { search, parts, silentSince, now }: Looking) {
-  const { status, supervisor, welcome, companyId, lastUsed } = filter;
+function conditionOf({ policy }: Context, filter: UserFilter, { search, parts, silentSince, now }: Looking) {
+  const { status, supervisor, welcome, companyId, lastUsed, terms } = filter;
   return and(
     status === undefined ? undefined : hasStatusAt(status, now),
     supervisor === undefined ? undefined : eq(users.supervisor, supervisor),
     welcome === undefined ? undefined : isNotNull(users.welcomePendingSince),
     companyId === undefined ? undefined : eq(users.companyId, companyId),
+    terms === undefined ? undefined : haveTerms(policy, terms, now),
     lastUsed === undefined ? undefined : isNull(users.seenAt),
     silentSince === undefined ? undefined : isSilentSince(silentSince),
     search === "" ? undefined : holds(search, parts),

@@ -6,6 +6,7 @@ import { shift } from "../../shared/time/clock.ts";
 import type { ApprovalRow } from "../../store/schema.ts";
 import { findOwnRequest } from "../accounts/extension-request.ts";
 import { findUser, type User } from "../accounts/find-user.ts";
+import { findOwnTerms, type OwnTerms } from "../accounts/terms.ts";
 import { knownServerKeys } from "../mail/site.ts";
 import type { Context, Site } from "../operation/context.ts";
 import { readSetting } from "../settings/settings.ts";
@@ -19,17 +20,20 @@ export interface OwnAccount {
   readonly serverKeys: readonly ServerKey[];
   /** The newest request for more time that is still of interest. */
   readonly request: ApprovalRow | undefined;
+  /** None where there are no terms of use. */
+  readonly terms: OwnTerms | undefined;
 }
 
 /** The user's own account as it is now; throws `unauthorized` for a user who was deleted. */
 export async function getOwnAccount(context: Context, userId: number): Promise<OwnAccount> {
   const { autocommit, clock, policy } = context;
-  const [user, period, request, serverKeys] = await Promise.all([
+  const [user, period, request, serverKeys, terms] = await Promise.all([
     findUser(autocommit, userId),
     readSetting(context, autocommit, "policy.recycle_period"),
     findOwnRequest(autocommit, userId, clock.now()),
     knownServerKeys(context),
+    findOwnTerms(autocommit, policy, userId),
   ]);
   if (user === undefined) throw new UamError("unauthorized", "The user of this session was deleted");
-  return { user, removedAt: shift(user.expireAt, period), site: policy.site, serverKeys, request };
+  return { user, removedAt: shift(user.expireAt, period), site: policy.site, serverKeys, request, terms };
 }

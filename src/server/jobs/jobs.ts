@@ -22,6 +22,7 @@ import { workOnReviews } from "../../domain/reviews/due.ts";
 import { noteConfigured } from "../../domain/settings/settings.ts";
 import { askWaitingSponsors } from "../../domain/sponsors/asking.ts";
 import { storeCounts } from "../../domain/stats/daily.ts";
+import { mailTerms, noteTerms } from "../../domain/users/terms.ts";
 import type { Drift } from "../../protocol/host.ts";
 import { withJobLock } from "../../store/job-lock.ts";
 import { startDelivery } from "../mail/delivery.ts";
@@ -92,6 +93,7 @@ export function jobsOf(services: Services, { reconcile }: JobParts): readonly Jo
       schedule: "* * * * *",
       run: async (signal) => void (await recycleDue(context, await beat(services), signal)),
     },
+    { name: "terms", schedule: "*/10 * * * *", run: (signal) => mailTerms(services, signal) },
     { name: "tokens", schedule: "*/10 * * * *", run: (signal) => remindOfTokens(services, signal) },
     { name: "applications", schedule: "* * * * *", run: () => tellOfWaitingApplications(services) },
     { name: "sponsors", schedule: "* * * * *", run: () => askWaitingSponsors(services) },
@@ -154,7 +156,10 @@ export function startJobs(services: Services, parts: JobParts): RunningJobs {
   const settings: Job = {
     name: "settings",
     schedule: "",
-    run: () => noteConfigured(systemContext(services)),
+    run: async () => {
+      await noteConfigured(systemContext(services));
+      await noteTerms(services);
+    },
   };
   async function catchUp(): Promise<void> {
     await runJob(services, settings, stopping.signal);

@@ -55,6 +55,7 @@ const ACTIONS = {
   "user.adopt": ["user", "user"],
   "user.give_back": ["user", "removal"],
   "user.welcome": ["user", "none"],
+  "user.terms": ["user", "none"],
   "extension.request": ["user", "none"],
   "session.end": ["user", "none"],
   "user.end_sessions": ["user", "user"],

@@ -3,6 +3,9 @@
 /** Whether the mail that tells a user of the account waits to be sent (uam user welcome). */
 export const WELCOMES = ["pending", "sent"] as const;
 
+/** Which users have not accepted the terms of use: all of them, or those who were asked two weeks ago. */
+export const TERMS = ["pending", "overdue"] as const;
+
 export const USER_STATUSES = ["active", "disabled", "expired"] as const;
 export const KEY_STATUSES = ["active", "revoked"] as const;
 export const APPROVAL_STATUSES = ["pending", "approved", "rejected"] as const;

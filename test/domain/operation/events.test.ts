@@ -506,14 +506,14 @@ const COMPANIES = AUDIT_ACTIONS.filter((action) => /^(?:company|sponsor)\./.test
 /** Their operations, and their tests, are in reviews/. */
 const REVIEWS = AUDIT_ACTIONS.filter((action) => action.startsWith("review."));
 
-/** Their operations, and their tests, are in adoption/, lifecycle/, in auth/, server/api/handlers/admins.ts, and at the command line. */
+/** Their operations, and their tests, are in adoption/, users/terms.ts, lifecycle/, in auth/, server/api/handlers/admins.ts, and at the command line. */
 const ELSEWHERE: readonly AuditAction[] = [
   ...(["lifecycle.expire", "lifecycle.recycle", "audit.purge", "reconcile.repair"] as const),
   ...(["admin.create", "admin.update", "admin.remove", "service.backup", "service.restore"] as const),
   ...(["auth.sso_logout", "admin.readmit"] as const),
   ...(["admin.end_sessions", "auth.passkey_add", "auth.passkey_rename", "auth.passkey_remove"] as const),
   ...(["auth.totp_add", "auth.totp_remove", "auth.admin_password_only", "auth.changes_refused"] as const),
-  ...(["user.end_sessions", "user.export", "audit.export", "audit.read"] as const),
+  ...(["user.end_sessions", "user.terms", "user.export", "audit.export", "audit.read"] as const),
   ...(["user.adopt", "user.give_back", "key.confirm"] as const),
 ];
 

@@ -118,6 +118,7 @@ const OF_TOKENS: Readonly<Record<string, readonly [number, Loss]>> = {
 const SHUT: Readonly<Record<string, number>> = {
   "POST /me/keys": 409,
   "POST /me/extension": 409,
+  "POST /me/terms": 409,
   "POST /me/lock": 409,
   "POST /me/company/users/{id}/end": 403,
   "POST /me/company/applications": 403,

@@ -73,6 +73,8 @@ const MAY: Readonly<Record<string, readonly Caller[]>> = {
   "PATCH /me/keys/:id": USERS,
   "DELETE /me/keys/:id": USERS,
   "GET /me/audit": USERS,
+  "GET /me/terms": USERS,
+  "POST /me/terms": USERS,
   "POST /me/lock": USERS,
   "POST /me/extension": USERS,
   "GET /me/company": USERS,

@@ -23,6 +23,7 @@ import { createTransport } from "../../../server/mail/transport.ts";
 import type { Metrics, MetricsOptions } from "../../../server/metrics/metrics.ts";
 import { publicMessage, UamError } from "../../../shared/errors.ts";
 import type { Log } from "../../../shared/log.ts";
+import { termsIn } from "../../../shared/text/terms.ts";
 import { SECOND, systemClock } from "../../../shared/time/clock.ts";
 import { VERSION } from "../../../shared/version.ts";
 import { faultPoint } from "../../../shared/work/fault-point.ts";
@@ -176,7 +177,7 @@ async function startServer(runtime: Runtime, options: ServeOptions): Promise<Run
   }
 }
 
-/** Throws a ConfigError with what is wrong with the URL of the mail server, with the certificate and key, and with the logo. */
+/** Throws a ConfigError with what is wrong with the URL of the mail server, with the certificate and key, the terms, and the logo. */
 function openFromFiles(config: Config, log: Log): { readonly transport: MailTransport; readonly pages: Pages } {
   const faults: string[] = [];
   function attempt<T>(variables: string, open: () => T): T | undefined {
@@ -191,6 +192,7 @@ function openFromFiles(config: Config, log: Log): { readonly transport: MailTran
   const transport = attempt("UAM_SMTP_URL", () => createTransport(config, systemClock));
   const files = tlsFiles(config);
   if (files !== undefined) attempt("UAM_TLS_CERT, UAM_TLS_KEY", () => readTlsPair(files));
+  attempt("UAM_TERMS_FILE", termsIn(config.termsFile));
   const pages = attempt("UAM_BRAND_LOGO", () => openPages(config, log));
   if (transport === undefined || pages === undefined || faults.length > 0) throw new ConfigError(faults);
   return { transport, pages };

@@ -5,7 +5,7 @@ import { message } from "@optique/core/message";
 import { map, optional } from "@optique/core/modifiers";
 import { command, option } from "@optique/core/primitives";
 import type { UserFilter } from "../../../domain/users/list.ts";
-import { USER_STATUSES } from "../../../shared/product/statuses.ts";
+import { TERMS, USER_STATUSES } from "../../../shared/product/statuses.ts";
 import { USER_SORTS } from "../../../shared/product/user-sorts.ts";
 import { systemClock } from "../../../shared/time/clock.ts";
 import { durationText, jsonFlag, oneOf, pageOptions, textOption } from "../../terminal/arguments.ts";
@@ -30,6 +30,11 @@ export function filterOptions() {
     welcome: optional(
       option("--welcome", oneOf(["pending"], "PENDING"), {
         description: message`Only users who were not yet told of their account.`,
+      }),
+    ),
+    terms: optional(
+      option("--terms", oneOf(TERMS, "STATE"), {
+        description: message`Only users who have not accepted the terms of use; overdue: though they were asked 14 days ago.`,
       }),
     ),
     lastUsed: optional(

@@ -82,6 +82,7 @@ const actions: Readonly<Record<AuditAction | "session.end", ActionWords>> = {
   ]),
   "user.disable": action("User disabled", (facts) => [`disabled ${user(facts)}`, `disable ${user(facts)}`]),
   "user.enable": action("User enabled", (facts) => [`enabled ${user(facts)} again`, `enable ${user(facts)}`]),
+  "user.terms": action("Terms accepted", () => ["accepted the terms of use", "accept the terms of use"]),
   "user.welcome": action("User welcomed", (facts) => [`welcomed ${user(facts)}`, `welcome ${user(facts)}`]),
   "user.extend": action("User extended", (facts) => [
     `extended ${user(facts)}${until(facts)}`,

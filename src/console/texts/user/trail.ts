@@ -61,6 +61,7 @@ const ACTIONS: Readonly<Record<string, (facts: TrailFacts) => Phrase>> = {
   "user.extend": (facts) => phrase(`extended your access${until(facts)}`, "extend your access"),
   "user.shorten": (facts) => phrase(`brought forward the end of your access${until(facts)}`, "shorten your access"),
   "user.grant": () => phrase("changed on which hosts you have an account", "change on which hosts you have an account"),
+  "user.terms": () => phrase("accepted the terms of use", "accept the terms of use"),
   "user.welcome": () => phrase("had you told how to log in", "have you told how to log in"),
   "user.give_back": () => phrase("gave your account back to the host", "give your account back to the host"),
   "user.delete": () => phrase("deleted your account", "delete your account"),

@@ -5,7 +5,8 @@ import { statusAt } from "../../../domain/accounts/find-user.ts";
 import { awaitHosts } from "../../../domain/hosts/confirmation.ts";
 import { getOwnAccount } from "../../../domain/users/own-account.ts";
 import { lockOwnAccount } from "../../../domain/users/own-lock.ts";
-import { hostsRecord, ownRecord } from "../../records.ts";
+import { acceptTerms, readTerms } from "../../../domain/users/terms.ts";
+import { hostsRecord, ownRecord, ownTermsRecord } from "../../records.ts";
 import type { Handlers } from "../http/call.ts";
 
 export const meHandlers: Handlers<typeof me> = {
@@ -13,6 +14,14 @@ export const meHandlers: Handlers<typeof me> = {
     const account = await getOwnAccount(context, session.principal.id);
     return ownRecord(account, context.clock.now());
   },
+
+  "GET /me/terms": async ({ context, session }) => {
+    const terms = await readTerms(context, session.principal.id);
+    return { ...ownTermsRecord(terms), text: terms.text };
+  },
+
+  "POST /me/terms": async ({ context, session, body }) =>
+    ownTermsRecord(await acceptTerms(context, session.principal.id, body.version)),
 
   "POST /me/lock": async ({ context, session, reply }) => {
     const user = await lockOwnAccount(context, session.principal.id);

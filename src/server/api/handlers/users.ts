@@ -108,9 +108,10 @@ function filterOf({
   status,
   supervisor,
   welcome,
+  terms,
   sort,
 }: UserFilters) {
-  return { status, supervisor, welcome, search, lastUsed, silentFor, companyId, sort };
+  return { status, supervisor, welcome, terms, search, lastUsed, silentFor, companyId, sort };
 }
 
 function belongingOf({
