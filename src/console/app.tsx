@@ -27,7 +27,7 @@ const Apply = lazy(async () => (await import("./pages/public/apply.tsx")).Apply)
 const NotFound = lazy(async () => (await seldomPages()).NotFound);
 const adminPages = () => import("./pages/admin/pages.ts");
 const PAGES_BY_AREA = [
-  pagesOf(seldomPages, ["forgot", "reset"]),
+  pagesOf(seldomPages, ["forgot", "reset", "decide"]),
   pagesOf(() => import("./pages/user/pages.ts"), ["me", "keys", "connect", "trail", "notMe"]),
   pagesOf(adminPages, ["dashboard", "applications", "users", "user", "audit", "settings", "admins", "webhooks"]),
   pagesOf(adminPages, ["tokens", "account", "hosts", "host", "hostGroups", "hostGroup"]),

@@ -14,7 +14,14 @@ import {
 } from "../../src/domain/accounts/username.ts";
 import { checkPassword } from "../../src/domain/auth/administrators/passwords.ts";
 
-const GOOD = { username: "alice", email: "alice@example.org", full_name: "", supervisor: "", purpose: "" };
+const GOOD = {
+  username: "alice",
+  email: "alice@example.org",
+  full_name: "",
+  supervisor: "",
+  sponsor_email: "",
+  purpose: "",
+};
 
 function isTaken(parse: () => void): boolean {
   try {
@@ -41,6 +48,7 @@ describe("an application", () => {
       email: " a@b.org\n",
       full_name: " A\tLi ",
       supervisor: " Bo  Li ",
+      sponsor_email: " bo@b.org ",
       purpose: "One\r\ntwo\tthree\u2028four ",
     };
     expect(faultsOf(typed)).toEqual({});
@@ -49,13 +57,17 @@ describe("an application", () => {
       email: "a@b.org",
       full_name: "A Li",
       supervisor: "Bo Li",
+      sponsor_email: "bo@b.org",
       purpose: "One two three four",
     });
   });
 
   test("names each field that is wrong", () => {
-    const wrong = { username: "", email: "", full_name: "\u200B", supervisor: "x".repeat(129), purpose: "\u202Eabc" };
-    expect(Object.keys(faultsOf(wrong))).toEqual(["username", "email", "full_name", "supervisor", "purpose"]);
+    const names = { username: "", full_name: "\u200B", supervisor: "x".repeat(129) };
+    const wrong = { ...names, email: "", sponsor_email: "bo", purpose: "\u202Eabc" };
+    expect(Object.keys(faultsOf(wrong))).toEqual([
+      ...["username", "email", "full_name", "supervisor", "sponsor_email", "purpose"],
+    ]);
     expect(faultsOf({ ...GOOD, username: "ext_alice" }).username).toContain("ext_");
     expect(faultsOf({ ...GOOD, purpose: "\u2800\u200B" }).purpose).toBeDefined();
     expect(faultsOf({ ...GOOD, purpose: "\uD800" }).purpose).toBeDefined();
@@ -92,7 +104,14 @@ describe("an application", () => {
     const text = fc.array(unit, { maxLength: 40 }).map((parts) => parts.join(""));
     fc.assert(
       fc.property(
-        fc.record({ username: text, email: text, full_name: text, supervisor: text, purpose: text }),
+        fc.record({
+          username: text,
+          email: text,
+          full_name: text,
+          supervisor: text,
+          sponsor_email: text,
+          purpose: text,
+        }),
         (typed) => {
           const faults = faultsOf(typed);
           const sent = sentOf(typed);
@@ -100,6 +119,8 @@ describe("an application", () => {
           expect(faults.email === undefined).toBe(isTaken(() => parseEmail(sent.email)));
           expect(faults.full_name === undefined).toBe(isTaken(() => parseText("", sent.full_name, MAX_FULL_NAME)));
           expect(faults.supervisor === undefined).toBe(isTaken(() => parseText("", sent.supervisor, MAX_SUPERVISOR)));
+          const { sponsor_email: sponsor } = sent;
+          expect(faults.sponsor_email === undefined).toBe(sponsor === "" || isTaken(() => parseEmail(sponsor)));
           expect(faults.purpose === undefined).toBe(isTaken(() => parseText("", sent.purpose, MAX_PURPOSE)));
         },
       ),

@@ -194,6 +194,8 @@ const en = {
     fullName: "Your name",
     supervisor: "Supervisor",
     supervisorHint: "Who is responsible for you there: a name or an e-mail address.",
+    sponsor: "Sponsor's e-mail",
+    sponsorHint: "Who answers for you inside, and is asked by mail.",
     purpose: "Purpose",
     purposeHint: "What you need access for. Line breaks become spaces.",
     left: (left: number) => `${count(left, "character", "characters")} left.`,

@@ -90,6 +90,7 @@ export const SCREENS: readonly Screen[] = [
     path: () => `${PAGES.reset}#${"a".repeat(43)}`,
     dialogs: { "nothing filled in": unfilled(/^Set the password/) },
   }),
+  screen("decide", "nobody", { path: () => `${PAGES.decide}#${"a".repeat(43)}` }),
   screen("me", "user", { dialogs: { "more time": unfold(/^Ask for more time/) } }),
   screen("keys", "user", {
     dialogs: {

@@ -11,30 +11,33 @@ export interface Typed {
   readonly email: string;
   readonly full_name: string;
   readonly supervisor: string;
+  readonly sponsor_email: string;
   readonly purpose: string;
 }
 
 export type Faults = Partial<Record<keyof Typed, string>>;
 
 /** The application as it is sent: keyboards begin words with a capital, and pasted texts have line breaks. */
-export function sentOf({ username, email, full_name, supervisor, purpose }: Typed): Typed {
+export function sentOf({ username, email, full_name, supervisor, sponsor_email, purpose }: Typed): Typed {
   return {
     username: username.trim().toLowerCase(),
     email: email.trim(),
     full_name: oneLine(full_name),
     supervisor: oneLine(supervisor),
+    sponsor_email: sponsor_email.trim(),
     purpose: oneLine(purpose),
   };
 }
 
 /** The faults, as a sentence for each field; empty if the service would take it. */
 export function faultsOf(typed: Typed): Faults {
-  const { username, email, full_name, supervisor, purpose } = sentOf(typed);
+  const { username, email, full_name, supervisor, sponsor_email, purpose } = sentOf(typed);
   const faults = {
     username: usernameFault(username),
     email: emailFault(email),
     full_name: textFault(full_name, MAX_FULL_NAME),
     supervisor: textFault(supervisor, MAX_SUPERVISOR),
+    sponsor_email: sponsor_email === "" ? undefined : emailFault(sponsor_email),
     purpose: textFault(purpose, MAX_PURPOSE),
   };
   return Object.fromEntries(Object.entries(faults).filter(([, fault]) => fault !== undefined));

@@ -15,7 +15,7 @@ import { Beside } from "./beside.tsx";
 import { Outcome } from "./outcome.tsx";
 import { Refusal, reasonOf } from "./refusal.tsx";
 
-const EMPTY: Typed = { username: "", email: "", full_name: "", supervisor: "", purpose: "" };
+const EMPTY: Typed = { username: "", email: "", full_name: "", supervisor: "", sponsor_email: "", purpose: "" };
 
 export function Apply() {
   const [sent, setSent] = useState<Typed>();
@@ -87,6 +87,14 @@ function ApplicationForm({ onSent }: { readonly onSent: (application: Typed) => 
       />
       <Input {...field("full_name")} label={apply.fullName} autocomplete="name" />
       <Input {...field("supervisor")} label={apply.supervisor} hint={apply.supervisorHint} autocomplete="off" />
+      <Input
+        {...field("sponsor_email")}
+        label={apply.sponsor}
+        hint={apply.sponsorHint}
+        type="email"
+        autocomplete="off"
+        autocapitalize="none"
+      />
       <Area
         {...field("purpose")}
         label={apply.purpose}

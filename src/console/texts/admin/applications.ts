@@ -44,6 +44,13 @@ const en = {
     why: "Reason",
     fullName: "Name",
     supervisor: "Supervisor",
+    sponsor: "Sponsor",
+    answers: {
+      none: "not asked yet.",
+      asked: "asked, no answer yet.",
+      vouched: "answers for them.",
+      declined: "does not answer for them.",
+    },
     email: "E-mail",
     account: "Host account",
     nothing: "not given",

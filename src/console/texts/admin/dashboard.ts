@@ -54,6 +54,7 @@ const en = {
     mailWaiting: (amount: number) => `${count(amount, "mail is", "mails are")} tried again and again.`,
     mailLost: (amount: number) => `${count(amount, "mail", "mails")} of the last 7 days could not be sent at all.`,
     mailError: "The newest error:",
+    sponsors: (amount: number) => `${count(amount, "sponsor", "sponsors")} not reached by mail`,
     receivers: (amount: number) => `${count(amount, "receiver", "receivers")} of audit records not reached`,
     waits: "They miss nothing: they are told of everything once they answer.",
     webhooks: "See the webhooks",

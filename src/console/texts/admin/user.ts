@@ -50,6 +50,7 @@ const en = {
     email: "E-mail",
     fullName: "Name",
     supervisor: "Supervisor",
+    sponsor: "Sponsor",
     purpose: "Purpose",
     note: "Note for colleagues",
     nothing: "not given",
@@ -107,6 +108,9 @@ const en = {
     emailWrong: "Give one address, such as name@example.org.",
     fullName: "Name",
     supervisor: "Supervisor",
+    sponsor: "Sponsor's e-mail",
+    sponsorHint:
+      "Who answers for them; empty for nobody, or their company's sponsor. Whoever did before can no longer end the access.",
     purpose: "Purpose",
     note: "Note",
     noteHint: "For colleagues: the user cannot read it.",

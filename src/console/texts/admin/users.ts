@@ -114,6 +114,8 @@ const en = {
     emailWrong: "Give one address, such as name@example.org.",
     fullName: "Name",
     supervisor: "Supervisor",
+    sponsor: "Sponsor's e-mail",
+    sponsorHint: "Who answers for them; empty for nobody, or their company's sponsor.",
     purpose: "Purpose",
     days: "Days of access",
     daysHint: (standard: number | undefined) =>

@@ -59,7 +59,7 @@ export function ApplicationCard({ application, isCurrent, onCurrent, sameName, o
 }
 
 function Facts({ application }: { readonly application: Application }) {
-  const { kind, user_id, username, email, full_name, supervisor, purpose } = application;
+  const { kind, user_id, username, email, full_name, supervisor, purpose, sponsor_email: sponsor } = application;
   const { status, reason, reviewed_by, reviewed_at, created_at } = application;
   const { card } = applicationTexts;
   const seesUsers = maySee(useRole(), "users");
@@ -81,6 +81,15 @@ function Facts({ application }: { readonly application: Application }) {
       <dd>{purpose === "" ? <span class="quiet">{card.nothing}</span> : <Typed text={purpose} />}</dd>
       <dt>{card.supervisor}</dt>
       <dd>{supervisor === "" ? <span class="quiet">{card.nothing}</span> : <Typed text={supervisor} />}</dd>
+      {sponsor === "" ? null : (
+        <>
+          <dt>{card.sponsor}</dt>
+          <dd>
+            <bdi>{sponsor}</bdi>: {card.answers[application.sponsor_answer]}{" "}
+            {application.sponsor_reason === "" ? null : <Typed text={application.sponsor_reason} />}
+          </dd>
+        </>
+      )}
       <dt>{card.email}</dt>
       <dd>
         <bdi>{email}</bdi>

@@ -28,6 +28,19 @@ export function Wrong({ found }: { readonly found: Found }) {
       {incidents.total === 0 ? null : <Incidents incidents={incidents} />}
       {found.owed + found.hosts === 0 ? null : <Outstanding />}
       {mail === null ? null : <FailingMail mail={mail} />}
+      {found.sponsors.length === 0 ? null : (
+        <Trouble title={texts.sponsors(found.sponsors.length)}>
+          <ul>
+            {found.sponsors.slice(0, SHOWN).map(({ email, problem }) => (
+              <li key={email}>
+                <bdi>{email}</bdi>
+                {": "}
+                <Typed text={problem.replace(/\.?$/, ".")} />
+              </li>
+            ))}
+          </ul>
+        </Trouble>
+      )}
       {receivers.length === 0 ? null : <Receivers receivers={receivers} />}
       {found.problems === incidents.total ? null : (
         <div class="trouble">

@@ -20,6 +20,7 @@ export function EditDialog({ user, onClose, onDone }: EditDialogProps) {
   const [email, setEmail] = useState(user.email);
   const [fullName, setFullName] = useState(user.full_name);
   const [supervisor, setSupervisor] = useState(user.supervisor);
+  const [sponsor, setSponsor] = useState(user.sponsor_email);
   const [purpose, setPurpose] = useState(user.purpose);
   const [note, setNote] = useState(user.note);
   const [error, setError] = useState<string>();
@@ -29,6 +30,7 @@ export function EditDialog({ user, onClose, onDone }: EditDialogProps) {
     ...(email.trim() === before.email ? {} : { email: email.trim() }),
     ...(fullName === before.full_name ? {} : { full_name: fullName }),
     ...(supervisor === before.supervisor ? {} : { supervisor }),
+    ...(sponsor.trim() === before.sponsor_email ? {} : { sponsor_email: sponsor.trim() }),
     ...(purpose === before.purpose ? {} : { purpose }),
     ...(note === before.note ? {} : { note }),
   };
@@ -54,6 +56,14 @@ export function EditDialog({ user, onClose, onDone }: EditDialogProps) {
       />
       <Input label={edit.fullName} value={fullName} onValue={setFullName} autocomplete="off" />
       <Input label={edit.supervisor} value={supervisor} onValue={setSupervisor} autocomplete="off" />
+      <Input
+        label={edit.sponsor}
+        hint={edit.sponsorHint}
+        type="email"
+        value={sponsor}
+        onValue={setSponsor}
+        autocomplete="off"
+      />
       <Area label={edit.purpose} value={purpose} onValue={(value) => setPurpose(withoutBreaks(value))} rows={2} />
       <Area
         label={edit.note}

@@ -57,6 +57,14 @@ export function Facts({ user }: { readonly user: UserRecord }) {
       <dd>
         <Text text={user.supervisor} />
       </dd>
+      {user.sponsor_email === "" ? null : (
+        <>
+          <dt>{facts.sponsor}</dt>
+          <dd>
+            <bdi>{user.sponsor_email}</bdi>
+          </dd>
+        </>
+      )}
       <dt>{facts.purpose}</dt>
       <dd>
         <Text text={user.purpose} />

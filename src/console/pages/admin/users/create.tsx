@@ -34,6 +34,7 @@ export function CreateDialog({ onClose, onDone }: CreateDialogProps) {
   const [email, setEmail] = useState("");
   const [fullName, setFullName] = useState("");
   const [supervisor, setSupervisor] = useState("");
+  const [sponsor, setSponsor] = useState("");
   const [purpose, setPurpose] = useState("");
   const [typedDays, setDays] = useState<string>();
   const [wrong, setWrong] = useState<Wrong>({});
@@ -49,7 +50,7 @@ export function CreateDialog({ onClose, onDone }: CreateDialogProps) {
     const [first] = Object.entries(found);
     setWrong(first === undefined ? {} : Object.fromEntries([first]));
     if (first !== undefined) return;
-    const texts = { email: email.trim(), full_name: fullName, supervisor, purpose };
+    const texts = { email: email.trim(), full_name: fullName, supervisor, sponsor_email: sponsor.trim(), purpose };
     const user = await api("POST /users", { body: { username: username.trim(), ...texts, ttl_days: days ?? 0 } });
     await forgetAnswers();
     onDone(
@@ -81,6 +82,14 @@ export function CreateDialog({ onClose, onDone }: CreateDialogProps) {
       />
       <Input label={create.fullName} value={fullName} onValue={setFullName} autocomplete="off" />
       <Input label={create.supervisor} value={supervisor} onValue={setSupervisor} autocomplete="off" />
+      <Input
+        label={create.sponsor}
+        hint={create.sponsorHint}
+        type="email"
+        value={sponsor}
+        onValue={setSponsor}
+        autocomplete="off"
+      />
       <Area label={create.purpose} value={purpose} onValue={(value) => setPurpose(withoutBreaks(value))} rows={2} />
       <Input
         label={create.days}

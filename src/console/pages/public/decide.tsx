@@ -1,0 +1,170 @@
+/** The page behind a sponsor's mailed link. Opening it decides nothing; the token is in the fragment, and leaves the address at once. */
+
+import { Fragment } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { MAX_REASON } from "../../../shared/text/person.ts";
+import { type AnswerOf, api } from "../../api.ts";
+import { decideTexts as texts } from "../../texts/decide.ts";
+import { useAction } from "../../ui/action.ts";
+import { Button } from "../../ui/button.tsx";
+import { Area } from "../../ui/field.tsx";
+import { isolated } from "../../ui/isolated.ts";
+import { Loading } from "../../ui/loading.tsx";
+import { Notice } from "../../ui/notice.tsx";
+import { Page } from "../../ui/page.tsx";
+import { Time } from "../../ui/time.tsx";
+import { Typed } from "../../ui/typed.tsx";
+import { useFragment } from "./fragment.ts";
+import { Outcome } from "./outcome.tsx";
+import { Refusal } from "./refusal.tsx";
+
+type Asked = AnswerOf<"POST /decisions/look">;
+type Item = Asked["items"][number];
+type Given = NonNullable<Asked["answered"]>[number];
+type Decided = AnswerOf<"POST /decisions">;
+
+export function Decide() {
+  const token = useFragment(tokenOf);
+  return (
+    <Page title={texts.title}>
+      {token === undefined ? (
+        <Notice kind="warn" title={texts.none.title}>
+          <p>{texts.none.text}</p>
+        </Notice>
+      ) : (
+        <Questions key={token} token={token} />
+      )}
+    </Page>
+  );
+}
+
+/** The token of `#TOKEN`; the link to the content is none. */
+function tokenOf(fragment: string): string | undefined {
+  const token = fragment.replace(/^#/, "");
+  return /^[\w-]{20,200}$/.test(token) ? token : undefined;
+}
+
+function Questions({ token }: { readonly token: string }) {
+  const [asked, setAsked] = useState<Asked>();
+  const looking = useAction(async () => setAsked(await api("POST /decisions/look", { body: { token } })));
+  useEffect(() => void looking.run(), []);
+  if (asked === undefined) return looking.failure === undefined ? <Loading /> : <Refusal failure={looking.failure} />;
+  return (
+    <div class="stack">
+      <p class="lead">{asked.question}</p>
+      {asked.items.map((item) => (
+        <Question key={item.id} {...{ token, item }} kind={asked.kind} given={asked.answered?.find(isAbout(item))} />
+      ))}
+    </div>
+  );
+}
+
+interface QuestionProps {
+  readonly token: string;
+  readonly kind: Asked["kind"];
+  readonly item: Item;
+  /** What was answered when the page was opened. */
+  readonly given: Given | undefined;
+}
+
+/** One thing that is asked, or what was answered about it. */
+function Question({ token, kind, item, given }: QuestionProps) {
+  const [reason, setReason] = useState("");
+  const [sent, setSent] = useState("");
+  const [decided, setDecided] = useState<Decided>();
+  const [isLeft, setLeft] = useState(false);
+  const sending = useAction(async (answer: string) => {
+    if (answer === "") return setLeft(true);
+    setSent(answer);
+    const answers = [{ id: item.id, answer, reason: reason.trim() }];
+    setDecided(await api("POST /decisions", { body: { token, answers } }));
+  });
+  const answered = decided?.answered.find(isAbout(item)) ?? given;
+  return (
+    <section class="card" aria-labelledby={`item-${item.id}`}>
+      <h2 id={`item-${item.id}`}>{isolated(item.username)}</h2>
+      <dl class="facts">
+        {item.evidence.map(({ name, value }) => (
+          <Fragment key={name}>
+            <dt>{name}</dt>
+            <dd>
+              <Typed text={value} />
+            </dd>
+          </Fragment>
+        ))}
+      </dl>
+      {answered !== undefined ? (
+        <Answered {...{ item, answered, decided }} />
+      ) : isLeft ? (
+        <Outcome>
+          <Notice kind="info">
+            <p>{texts.left}</p>
+          </Notice>
+        </Outcome>
+      ) : (
+        <div class="form">
+          <p>{kind === "vouch" ? `${texts.unchecked} ${texts.opened}` : texts.opened}</p>
+          <Area
+            name="reason"
+            label={texts.reason}
+            hint={texts.reasonHint}
+            value={reason}
+            onValue={setReason}
+            maxLength={MAX_REASON}
+            rows={2}
+          />
+          <Refusal failure={sending.failure} />
+          <p class="actions">
+            {texts.buttons[kind].map(({ answer, label, kind: look }) => (
+              <Button
+                key={answer}
+                kind={look as "primary"}
+                busy={sending.busy && sent === answer && texts.sending}
+                onClick={() => void sending.run(answer)}
+              >
+                {label(isolated(item.username))}
+              </Button>
+            ))}
+          </p>
+        </div>
+      )}
+    </section>
+  );
+}
+
+interface AnsweredProps {
+  readonly item: Item;
+  readonly answered: Given;
+  /** Undefined for what was answered before the page was opened. */
+  readonly decided: Decided | undefined;
+}
+
+function Answered({ item, answered: { answer, reason, at }, decided }: AnsweredProps) {
+  const say = texts.said[answer] ?? texts.saidOther;
+  const end = decided?.effective_by;
+  const notice = (
+    <Notice kind="good" title={say(isolated(item.username))}>
+      {reason === "" ? null : (
+        <p>
+          {texts.reason}: <Typed text={reason} />
+        </p>
+      )}
+      <p>
+        {texts.on} <Time at={at} both />
+      </p>
+      {end === undefined ? null : end === null ? (
+        <p>{texts.later}</p>
+      ) : (
+        <p>
+          {texts.everywhere} <Time at={end} both />
+        </p>
+      )}
+      <p>{texts.close}</p>
+    </Notice>
+  );
+  return decided === undefined ? notice : <Outcome>{notice}</Outcome>;
+}
+
+function isAbout({ id }: Item) {
+  return (given: Given) => given.id === id;
+}

@@ -1,0 +1,47 @@
+/** Texts of the page that asks a sponsor. */
+
+import { inLanguage } from "./language.ts";
+
+const en = {
+  title: "Your answer is asked",
+  none: {
+    title: "This link is not complete",
+    text: "Open the whole link from the mail. If that does not help, copy it into the address bar.",
+  },
+  opened: "Nothing is decided until you press a button.",
+  unchecked: "Nothing of this was checked: it is what the applicant typed.",
+  reason: "Reason",
+  reasonHint: "The administrators see it.",
+  sending: "Sending …",
+  /** The buttons of each kind of question; one without an answer sends nothing. */
+  buttons: {
+    vouch: [
+      { answer: "vouch", label: (name: string) => `I answer for ${name}`, kind: "primary" },
+      { answer: "decline", label: () => "I do not", kind: "plain" },
+    ],
+    end: [
+      { answer: "end", label: (name: string) => `${name} is no longer with us: end the access`, kind: "danger" },
+      { answer: "", label: () => "Leave it as it is", kind: "plain" },
+    ],
+    review: [
+      { answer: "keep", label: (name: string) => `${name} still needs it`, kind: "primary" },
+      { answer: "end", label: () => "End the access", kind: "danger" },
+    ],
+  },
+  left: "Nothing was sent, and nothing has changed. You can close this page.",
+  /** What was answered, by the answer. */
+  said: {
+    vouch: (name: string) => `You answer for ${name}.`,
+    decline: (name: string) => `You do not answer for ${name}.`,
+    end: (name: string) => `You ended the access of ${name}.`,
+    keep: (name: string) => `${name} keeps the access.`,
+    shorten: (name: string) => `${name} keeps the access for a shorter time.`,
+  } as Readonly<Record<string, (name: string) => string>>,
+  saidOther: (name: string) => `You have answered about ${name}.`,
+  on: "Answered:",
+  everywhere: "It is true on every host by",
+  later: "A host has not confirmed it yet; the administrators see when it has.",
+  close: "Thank you. You can close this page; the same link shows your answer.",
+};
+
+export const decideTexts = inLanguage({ en });

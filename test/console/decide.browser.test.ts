@@ -1,0 +1,101 @@
+/** The page behind a sponsor's link: opening it decides nothing, and a sponsor who never saw it finds the button. */
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import AxeBuilder from "@axe-core/playwright";
+import type { Browser, Page } from "playwright-core";
+import { submitApplication } from "../../src/domain/approvals/approvals.ts";
+import { createUser } from "../../src/domain/users/users.ts";
+import { approvals, outbox } from "../../src/store/schema.ts";
+import { describeInBrowser, expectNoFaults, openPage } from "./support/browser.ts";
+import { openBrowser } from "./support/chromium.ts";
+import { type ConsoleApp, openConsoleApp } from "./support/console-app.ts";
+
+describeInBrowser("the page of a question", () => {
+  let system: ConsoleApp;
+  let browser: Browser;
+  beforeAll(async () => {
+    [system, browser] = await Promise.all([openConsoleApp(), openBrowser()]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await system?.close();
+  });
+
+  async function linkTo(email: string): Promise<string> {
+    const mails = await system.db.select().from(outbox).orderBy(outbox.id);
+    const text = mails.filter(({ recipient }) => recipient === email).at(-1)?.text ?? "";
+    return `/decide#${/\/decide#(\S+)/.exec(text)?.[1]}`;
+  }
+
+  const answers = async () => (await system.db.select().from(approvals)).map((row) => row.sponsorAnswer);
+  const picture = async (page: Page, name: string) => {
+    const folder = process.env.UAM_TEST_PICTURES;
+    if (folder) await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true });
+  };
+
+  /** In both schemes. */
+  async function expectAccessible(page: Page): Promise<void> {
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect((await new AxeBuilder({ page }).analyze()).violations.map(({ id }) => id)).toEqual([]);
+    }
+  }
+
+  test("says who is asked and what is known, decides nothing when opened, and takes one answer by keyboard", async () => {
+    const person = { username: "alice", email: "alice@example.org", fullName: "Alice Andersson" };
+    await submitApplication(system.system, {
+      ...person,
+      purpose: "Maintenance of the build servers",
+      sponsorEmail: "bo@example.com",
+    });
+    const link = await linkTo("bo@example.com");
+    const watched = await openPage(browser, system.origin);
+    const { page } = watched;
+    await page.setViewportSize({ width: 320, height: 640 });
+    await page.goto(link);
+    await page.getByText("bo@example.com, do you answer for this person").waitFor();
+    expect(page.url()).not.toContain("#");
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
+    expect(await answers()).toEqual(["asked"]);
+    await picture(page, "vouch-phone");
+    await expectAccessible(page);
+    for (const button of await page.getByRole("main").getByRole("button").all()) {
+      expect((await button.boundingBox())?.height).toBeGreaterThanOrEqual(44);
+    }
+    await page.getByLabel(/^Reason/).fill("He is ours");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await page.getByText("You answer for alice.").waitFor();
+    expect(await answers()).toEqual(["vouched"]);
+    await picture(page, "vouched-phone");
+    expectNoFaults(watched);
+    await watched.close();
+    const again = await openPage(browser, system.origin);
+    await again.page.goto(link);
+    await again.page.getByText("You answer for alice.").waitFor();
+    expect(await again.page.getByRole("main").getByRole("button").count()).toBe(0);
+    await again.close();
+  });
+
+  test("ends the access of somebody who left; a dead link says so", async () => {
+    const email = "eva@example.com";
+    await createUser(system.system, { username: "carl", email: "carl@example.org", sponsorEmail: email });
+    const link = await linkTo(email);
+    const watched = await openPage(browser, system.origin);
+    const { page } = watched;
+    await page.goto(link);
+    await picture(page, "end");
+    await page.getByRole("button", { name: /no longer with us/ }).click();
+    await page.getByText("You ended the access of carl.").waitFor();
+    await picture(page, "ended");
+    await expectAccessible(page);
+    expectNoFaults(watched);
+    await watched.close();
+    const dead = await openPage(browser, system.origin);
+    await dead.page.emulateMedia({ colorScheme: "dark" });
+    await dead.page.goto(`/decide#${"a".repeat(43)}`);
+    await dead.page.getByText("The link is wrong or too old").waitFor();
+    await picture(dead.page, "dead-dark");
+    await dead.close();
+  });
+});
