@@ -191,7 +191,9 @@ async function lockPending(op: Operation, id: number): Promise<ApprovalRow> {
 
 async function createApplicant(op: Operation, application: ApprovalRow, ttlDays?: number): Promise<UserRow> {
   const { username, email, fullName, supervisor, purpose, sponsorEmail, companyId } = application;
-  const person = { username, email, fullName, supervisor, purpose, sponsorEmail };
+  // A company's sponsor stays the company's: whoever is that at the time.
+  const sponsor = companyId === null ? sponsorEmail : "";
+  const person = { username, email, fullName, supervisor, purpose, sponsorEmail: sponsor };
   const input = { ...person, companyId: companyId ?? undefined, ttlDays, letter: applicationApproved };
   try {
     return await createUser(op.context, input);

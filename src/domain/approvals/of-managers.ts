@@ -9,6 +9,8 @@ import { type Managing, requireManager } from "../companies/managers.ts";
 import { applicationArrived } from "../mail/messages.ts";
 import { audited } from "../operation/audited.ts";
 import type { Context } from "../operation/context.ts";
+import { askSponsor } from "../sponsors/asking.ts";
+import { sponsorOf } from "../sponsors/sponsor-email.ts";
 import { FIELDS } from "../users/new-user.ts";
 import { requestExtension } from "./extensions.ts";
 import { mailApplicant, requireRoomOf } from "./flooding.ts";
@@ -70,11 +72,16 @@ function applyForColleague({ context, companyId, manager }: Managing<Context>, i
     const company = await findCompany(op.tx, companyId);
     requireGoing(company);
     await requireRoomOf(op.tx, companyId);
-    const [application] = await op.tx.insert(approvals).values(values).returning();
+    const sponsorEmail = sponsorOf({ sponsorEmail: "", email: values.email }, company);
+    const [application] = await op.tx
+      .insert(approvals)
+      .values({ ...values, sponsorEmail })
+      .returning();
     if (application === undefined) throw new Error("insert returned no row");
     const { id, email, username } = application;
     await mailApplicant(op, email, applicationArrived(context.policy.site, { username }));
     await tellOfApplications(op, notice);
+    await askSponsor(op, sponsorEmail);
     op.record({ detail: { application: id, company: company?.name ?? "" } });
     return application;
   });

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import { askWaitingSponsors } from "../../../src/domain/sponsors/asking.ts";
 import { parseSponsor, sponsorOf } from "../../../src/domain/sponsors/sponsor-email.ts";
 import { deliverDue } from "../../../src/server/mail/delivery.ts";
-import { type Answer, type Client, createTestApp, type TestApp } from "../../support/app.ts";
+import { type Answer, type Client, createTestApp, loginUser, type TestApp } from "../../support/app.ts";
 
 let app: TestApp;
 let admin: Client;
@@ -120,6 +120,24 @@ describe("UAM_SPONSOR=required", () => {
     expect((await approve(id)).status).toBe(200);
     const { subject } = (await strict.mails("vera@example.com")).at(-1) ?? {};
     expect(subject).toStartWith("You answer for applicant");
+  });
+
+  test("what a manager applies for is asked of the company's sponsor, who stays the company's", async () => {
+    const client = await strict.admin();
+    const boss = "lead@example.com";
+    const { id } = (await client.call("POST", "/companies", { name: "Berg", sponsor_email: boss })).body.data;
+    const manager = (await create({ company_id: id, manager: true }, client)).body.data;
+    const theirs = await loginUser(strict.system, strict.app, manager.username);
+    const person = { username: fresh("colleague"), email: "colleague@example.org", purpose: "Tests" };
+    const application = (await theirs.call("POST", "/me/company/applications", person)).body.data.id;
+    const approve = () => client.call("POST", `/approvals/${application}/review`, { approve: true });
+    expect(reasonOf(await approve())).toBe("409 sponsor.pending");
+    const token = /#(\S+)/.exec((await strict.mails(boss)).at(-1)?.text ?? "")?.[1];
+    const answers = [{ id: application, answer: "vouch" }];
+    expect((await strict.anonymous().call("POST", "/decisions", { token, answers })).status).toBe(200);
+    expect((await approve()).status).toBe(200);
+    const [made] = (await client.call("GET", `/users?q=${person.username}`)).body.data.items;
+    expect(made).toMatchObject({ company_id: id, sponsor_email: "" });
   });
 });
 
