@@ -1,15 +1,9 @@
 /** The audit log's filters in the address and in the form, and its file. */
 
 import { describe, expect, test } from "bun:test";
+import { instantOf, localOf } from "../../src/console/local-time.ts";
 import { bytesText, fileNameOf, receive } from "../../src/console/pages/admin/audit/download.ts";
-import {
-  auditHref,
-  filterOf,
-  instantOf,
-  localOf,
-  NO_FILTER,
-  RANGES,
-} from "../../src/console/pages/admin/audit/filter.ts";
+import { auditHref, filterOf, NO_FILTER, RANGES } from "../../src/console/pages/admin/audit/filter.ts";
 import { pageOf } from "../../src/console/ui/page-number.ts";
 
 describe("the address", () => {

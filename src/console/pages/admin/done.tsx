@@ -14,7 +14,17 @@ export function useDone() {
   const [what, setWhat] = useState<DoneProps["what"]>();
   return {
     what,
-    tell: (sentence: string, kind: "good" | "warn" = "good") => setWhat({ content: <p>{sentence}</p>, kind }),
+    /** With `below` under the sentence, such as the way back. */
+    tell: (sentence: string, below?: ComponentChildren, kind: "good" | "warn" = "good") =>
+      setWhat({
+        content: (
+          <>
+            <p>{sentence}</p>
+            {below}
+          </>
+        ),
+        kind,
+      }),
     show: (content: ComponentChildren) => setWhat({ content }),
     clear: () => setWhat(undefined),
   };

@@ -8,7 +8,7 @@ import { userTexts } from "../../texts/admin/user.ts";
 import { networkTexts } from "../../texts/networks.ts";
 import { Button } from "../../ui/button.tsx";
 import { Page } from "../../ui/page.tsx";
-import { useDialog } from "../../ui/use-dialog.ts";
+import { type DialogProps, useDialog } from "../../ui/use-dialog.ts";
 import { Loaded, useApi } from "../../use-api.tsx";
 import { Done, useDone } from "./done.tsx";
 import { forRole, ReadOnly, useRole } from "./for-role.tsx";
@@ -40,8 +40,8 @@ function One({ id }: { readonly id: number }) {
   const done = useDone();
   const role = useRole();
   /** Shows what was done, and everything anew: any of it may have changed. */
-  function tell(sentence: string) {
-    done.tell(sentence);
+  function tell(...what: Parameters<DialogProps["onDone"]>) {
+    done.tell(...what);
     void forgetAnswers();
   }
   const name = user.data?.username;
@@ -79,7 +79,7 @@ function One({ id }: { readonly id: number }) {
 
 interface OverviewProps {
   readonly user: UserRecord;
-  readonly onDone: (sentence: string) => void;
+  readonly onDone: DialogProps["onDone"];
 }
 
 function Overview({ user, onDone }: OverviewProps) {

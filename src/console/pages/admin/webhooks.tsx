@@ -61,7 +61,11 @@ export const Webhooks = signedIn(
         <ReadOnly area="webhooks" />
         <Done what={made.what} />
         <Done what={done.what} />
-        <WebhookList isOwner={isOwner} onOpen={start} onTold={done.tell} />
+        <WebhookList
+          isOwner={isOwner}
+          onOpen={start}
+          onTold={(sentence, kind) => done.tell(sentence, undefined, kind)}
+        />
         <StreamState />
         {open?.what === "make" ? (
           <MakeWebhook

@@ -69,9 +69,28 @@ const en = {
     days: "More days",
     daysHint: "Counted from the present end of access, or from now if that is over. Empty means the default.",
     daysWrong: `Give a whole number of days from 1 to ${number(MAX_DAYS)}, or nothing for the default.`,
+    until: "Or until",
+    untilHint: (zone: string) =>
+      `Instead of days; a moment before the present end takes access away sooner. In your time zone, ${zone}.`,
+    both: "Give days or a date, not both.",
+    torn: "Complete the date and the time, or empty them.",
     submit: "Extend",
     busy: "Extending …",
     done: (name: string, until: string) => `${name} was extended until ${until}.`,
+  },
+  /** In the place of `extend`, where the end is earlier than the present one. */
+  shorten: {
+    submit: "End it sooner",
+    busy: "Moving the end …",
+    done: (name: string, until: string) => `Access of ${name} ends sooner now: ${until}.`,
+  },
+  /** After extending, disabling and enabling. */
+  undo: {
+    submit: "Undo",
+    busy: "Undoing …",
+    ends: (name: string, until: string) => `Undone: access of ${name} ends ${until}, as before.`,
+    disabled: (name: string) => `Undone: ${name} is disabled, as before.`,
+    changed: (name: string) => `${name} was changed again meanwhile, so this stays as it is. Look at what holds now.`,
   },
   disable: {
     title: (name: string) => `Disable ${name}`,

@@ -3,6 +3,7 @@
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { MAX_SEARCH } from "../../../../shared/product/limits.ts";
+import { instantOf, localOf } from "../../../local-time.ts";
 import type { AuditAction } from "../../../texts/admin/actions.ts";
 import { actionTexts } from "../../../texts/admin/actions.ts";
 import { auditTexts } from "../../../texts/admin/audit.ts";
@@ -10,7 +11,7 @@ import { Button } from "../../../ui/button.tsx";
 import { zone } from "../../../ui/clock.ts";
 import { Input, Select } from "../../../ui/field.tsx";
 import { Form } from "../../../ui/form.tsx";
-import { type AuditFilter, auditHref, FILTERS, instantOf, localOf } from "./filter.ts";
+import { type AuditFilter, auditHref, FILTERS } from "./filter.ts";
 
 const { filter: texts } = auditTexts;
 

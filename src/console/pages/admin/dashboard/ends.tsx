@@ -30,8 +30,8 @@ export function Ends({ soon }: { readonly soon: readonly UserRecord[] }) {
   const [showsAll, setShowsAll] = useState(false);
   const done = useDone();
   const { open, start, props } = useDialog<{ readonly how: "extend" | "let go"; readonly user: UserRecord }>(
-    (sentence) => {
-      done.tell(sentence);
+    (...what) => {
+      done.tell(...what);
       void forgetAnswers();
     },
   );

@@ -6,11 +6,12 @@ import { day } from "../../../ui/clock.ts";
 import { Select } from "../../../ui/field.tsx";
 import { FormDialog } from "../../../ui/form-dialog.tsx";
 import type { DialogProps } from "../../../ui/use-dialog.ts";
-import { makeChange } from "../change.ts";
+import { makeUndoable } from "../change.ts";
 import { Will } from "../effects.tsx";
 import { useReason } from "../reason.tsx";
 import { Preview } from "../user/change-dialog.tsx";
 import type { UserRecord } from "../user/record.ts";
+import { Undo } from "../user/undo.tsx";
 import { useChangeAction, usePreview } from "../user/use-change.ts";
 
 const { letGo: texts } = dashboardTexts;
@@ -37,7 +38,8 @@ export function LetGoDialog({ user, onPlanned, onClose, onDone }: LetGoProps) {
     }
     const why = reason.read();
     if (why === undefined) return;
-    onDone(`${texts.disabled(username)} ${await makeChange(id, { kind: "disable" }, why)}`.trimEnd());
+    const { hosts, back } = await makeUndoable(user, { kind: "disable" }, why);
+    onDone(`${texts.disabled(username)} ${hosts}`.trimEnd(), back && <Undo key={back.since} {...{ back, onDone }} />);
   });
   const isNow = way === "now";
   return (

@@ -3,16 +3,16 @@
 import { useEffect, useState } from "preact/hooks";
 import { userTexts } from "../../../texts/admin/user.ts";
 import { moment } from "../../../ui/clock.ts";
-import { Input } from "../../../ui/field.tsx";
 import { FormDialog } from "../../../ui/form-dialog.tsx";
 import { Loading } from "../../../ui/loading.tsx";
 import { Failure } from "../../../ui/notice.tsx";
 import type { DialogProps } from "../../../ui/use-dialog.ts";
-import { type Change, makeChange } from "../change.ts";
-import { daysOf } from "../days.ts";
+import { type Change, makeUndoable } from "../change.ts";
 import { Effects } from "../effects.tsx";
 import { useReason } from "../reason.tsx";
+import { useEnd } from "./end-fields.tsx";
 import type { UserRecord } from "./record.ts";
+import { Undo } from "./undo.tsx";
 import { useChangeAction, usePreview } from "./use-change.ts";
 
 export type ChangeKind = "extend" | "disable" | "enable";
@@ -26,44 +26,34 @@ interface ChangeDialogProps extends DialogProps {
 const PAUSE = 300;
 
 export function ChangeDialog({ user, kind, onClose, onDone }: ChangeDialogProps) {
-  const texts = userTexts[kind];
-  const [text, setText] = useState("");
-  const days = daysOf(text);
-  const settled = useSettled(days);
-  const wanted: Change | undefined =
-    kind !== "extend" ? { kind } : settled === undefined ? undefined : { kind, days: settled };
-  const preview = usePreview(user.id, wanted);
+  const end = useEnd();
+  const wanted: Change | undefined = kind === "extend" ? end.wanted : { kind };
+  const isShorter = kind === "extend" && end.until !== "" && end.until < user.expire_at && user.status !== "expired";
+  const texts = { ...userTexts[kind], ...(isShorter ? userTexts.shorten : {}) };
+  const key = JSON.stringify(wanted);
+  const settled = useSettled(key);
+  const preview = usePreview(user.id, settled === undefined ? undefined : (JSON.parse(settled) as Change));
   const reason = useReason();
   const work = useChangeAction(async () => {
     const expected = preview.data;
     const why = reason.read();
-    if (wanted === undefined || expected === undefined || why === undefined) return;
-    const hosts = await makeChange(user.id, wanted, why);
+    if (!end.isWhole() || wanted === undefined || expected === undefined || why === undefined) return;
+    const { hosts, back } = await makeUndoable(user, wanted, why);
     const done = texts.done(user.username, expected.expire_at === null ? "" : moment(expected.expire_at));
-    onDone(`${done} ${hosts}`.trimEnd());
+    onDone(`${done} ${hosts}`.trimEnd(), back && <Undo key={back.since} {...{ back, onDone }} />);
   });
   return (
     <FormDialog
       title={texts.title(user.username)}
       {...{ work, onClose, texts }}
-      isPossible={preview.error === null && days !== undefined}
+      isPossible={preview.error === null && wanted !== undefined}
       // Nobody confirms what they have not been shown.
-      isReady={preview.data !== undefined && !preview.isFetching && settled === days}
-      isDanger={kind === "disable"}
+      isReady={preview.data !== undefined && !preview.isFetching && settled === key}
+      isDanger={kind === "disable" || isShorter}
     >
-      {kind === "extend" ? (
-        <Input
-          label={userTexts.extend.days}
-          hint={userTexts.extend.daysHint}
-          error={days === undefined ? userTexts.extend.daysWrong : undefined}
-          value={text}
-          onValue={setText}
-          inputMode="numeric"
-          autocomplete="off"
-        />
-      ) : null}
+      {kind === "extend" ? end.fields : null}
       {reason.field}
-      {days === undefined ? null : <Preview preview={preview} isDated={kind !== "disable"} />}
+      {wanted === undefined ? null : <Preview preview={preview} isDated={kind !== "disable"} />}
     </FormDialog>
   );
 }
