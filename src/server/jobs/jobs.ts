@@ -111,11 +111,7 @@ export function jobsOf(services: Services, { reconcile }: JobParts): readonly Jo
       ? []
       : [{ name: "reserve", schedule: "* * * * *", run: async () => services.reserve?.lay() }]),
     { name: "reconcile", schedule: "* * * * *", run: async () => logDrifts(await reconcile()) },
-    {
-      name: "clean-up",
-      schedule: "17 * * * *",
-      run: () => cleanUp(services),
-    },
+    { name: "clean-up", schedule: "17 * * * *", run: () => cleanUp(services) },
     ...(services.host.mode === "none"
       ? []
       : [{ name: "jobs-kept", schedule: "37 * * * *", run: () => services.host.forgetJobs() }]),
