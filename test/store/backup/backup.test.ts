@@ -343,7 +343,9 @@ describe("uids after a restore", () => {
     const database = await emptyDatabase();
     await nextAfter({}, database);
     await withDatabase(database.superuser, async (db) => {
-      expect(await db.select().from(serviceSchema.serviceState)).toEqual([{ one: 1, heartbeatAt: WHEN, holdUntil: null }]);
+      expect(await db.select().from(serviceSchema.serviceState)).toEqual([
+        { one: 1, heartbeatAt: WHEN, holdUntil: null },
+      ]);
     });
   });
   test("restoreBackup() says of no host that its lease ends before one that it may have had since", async () => {
