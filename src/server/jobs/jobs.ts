@@ -95,8 +95,7 @@ export function jobsOf(services: Services, { reconcile }: JobParts): readonly Jo
     },
     { name: "terms", schedule: "*/10 * * * *", run: (signal) => mailTerms(services, signal) },
     { name: "tokens", schedule: "*/10 * * * *", run: (signal) => remindOfTokens(services, signal) },
-    { name: "applications", schedule: "* * * * *", run: () => tellOfWaitingApplications(services) },
-    { name: "sponsors", schedule: "* * * * *", run: () => askWaitingSponsors(services) },
+    { name: "applications", schedule: "* * * * *", run: () => askAboutApplications(services) },
     {
       name: "hosts",
       schedule: "* * * * *",
@@ -130,6 +129,12 @@ export function jobsOf(services: Services, { reconcile }: JobParts): readonly Jo
       ? []
       : [{ name: "key-use", schedule: "* * * * *", run: (signal: AbortSignal) => noteKeyUse(services, signal) }]),
   ];
+}
+
+/** Administrators are told of them, and sponsors are asked. */
+async function askAboutApplications(services: Services): Promise<void> {
+  await tellOfWaitingApplications(services);
+  await askWaitingSponsors(services);
 }
 
 /**
