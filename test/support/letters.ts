@@ -4,6 +4,7 @@ import * as account from "../../src/domain/mail/account-messages.ts";
 import * as invited from "../../src/domain/mail/admin-messages.ts";
 import * as agents from "../../src/domain/mail/agent-messages.ts";
 import * as about from "../../src/domain/mail/audit-messages.ts";
+import * as companies from "../../src/domain/mail/company-messages.ts";
 import * as factors from "../../src/domain/mail/factor-messages.ts";
 import * as fleet from "../../src/domain/mail/fleet-messages.ts";
 import * as host from "../../src/domain/mail/host-messages.ts";
@@ -297,6 +298,11 @@ export const LETTERS: readonly LetterCase[] = [
   {
     ...{ name: "tokenMade, at the shell, for anywhere", to: "administrators", pages: ["/admin/tokens"], without: [] },
     make: (site, value) => tokens.tokenMade(site, { ...machine(value), networks: [], at: NOW, by: value, from: "" }),
+  },
+  {
+    ...{ name: "contractEnds", to: "user", pages: [], without: [] },
+    make: (site, value) =>
+      companies.contractEnds(site, { company: value, users: 3, contractEnd: END, username: value }, NOW),
   },
   {
     ...{ name: "tokenEnds", to: "administrators", pages: ["/admin/tokens"], without: [] },

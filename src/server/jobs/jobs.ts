@@ -5,6 +5,7 @@ import { tellOfWaitingApplications } from "../../domain/approvals/notices.ts";
 import { createHeadReporter } from "../../domain/audit/head.ts";
 import { finishEndings } from "../../domain/companies/ending.ts";
 import { finishNarrowings } from "../../domain/companies/narrowing.ts";
+import { remindOfContracts } from "../../domain/companies/reminders.ts";
 import { settleChanges } from "../../domain/hosts/confirmation.ts";
 import { purgeDrift } from "../../domain/hosts/problems.ts";
 import { forgetRetired } from "../../domain/hosts/retirement.ts";
@@ -66,6 +67,7 @@ export function jobsOf(services: Services, { reconcile }: JobParts): readonly Jo
         const time = await beat(services);
         await expireDue(context, time, signal);
         await remindExpiring(services, time.now, signal);
+        await remindOfContracts(services, time.now, signal);
       },
     },
     {

@@ -59,6 +59,8 @@ describe("submitApplication()", () => {
       user_id: null,
       days: null,
       end_when_asked: null,
+      company_id: null,
+      requested_by: "",
       username: name,
       email: `${name}@example.org`,
       full_name: "",

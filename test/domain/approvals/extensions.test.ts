@@ -59,6 +59,8 @@ describe("requestExtension()", () => {
       user_id: id,
       days: 10,
       end_when_asked: (await row()).expireAt.toISOString(),
+      company_id: null,
+      requested_by: "",
       username: name,
       email: `${name}@example.org`,
       full_name: "",

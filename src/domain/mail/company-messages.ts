@@ -1,0 +1,32 @@
+/** Mails to the managers of a company. Pure, like messages.ts. */
+
+import { DAY } from "../../shared/time/clock.ts";
+import type { Site } from "../operation/context.ts";
+import { date, fact, type Letter, letter, line, paragraph } from "./letter.ts";
+import { hello, whomToAsk } from "./phrases.ts";
+
+/** A company as the mails name it, and the manager. */
+export interface MailedCompany {
+  readonly company: string;
+  /** How many people of it have access. */
+  readonly users: number;
+  readonly contractEnd: Date;
+  readonly username: string;
+}
+
+/** Before the contract of a company ends. */
+export function contractEnds(site: Site, { company, users, contractEnd, username }: MailedCompany, now: Date): Letter {
+  const left = Math.max(1, Math.ceil((contractEnd.getTime() - now.getTime()) / DAY));
+  const soon = left === 1 ? "within a day" : `in ${left} days`;
+  return letter(`The access of ${line(company)} to ${site.host} ends ${soon}`, [
+    hello(username),
+    paragraph(
+      `The contract of ${line(company)} ends ${soon}. By then at the latest the access of everybody of it to ${site.host} ends: now ${users === 1 ? "1 person" : `${users} people`} can log in. You are a manager of the company.`,
+    ),
+    fact("End of the contract", date(contractEnd)),
+    paragraph(
+      "If access is needed for longer, tell the administrators of the service before that date. If not, there is nothing to do.",
+    ),
+    whomToAsk(site),
+  ]);
+}
