@@ -15,6 +15,8 @@ const SUITES: Readonly<Record<string, string>> = {
   "two-years":
     "10,000 users who join, are extended, disabled and enabled, expire and are recycled, held against a model each day",
   pairs: "every two operations on one user at the same instant, held against both serial orders",
+  managers:
+    "10,000 requests of a company's manager to every route: none reads or changes another company, or gives anything",
   closings: "what an owner prepared, a closing and a failure, drawn at random, and a login tried after each answer",
   attack:
     "sqlmap, wapiti, testssl, requests with two readings through nginx and HAProxy, formulas in a spreadsheet, requests of anything",
