@@ -69,6 +69,7 @@ export const TESTED_BY: Readonly<Record<string, readonly string[]>> = {
     ...["domain/companies/companies.test.ts", "domain/companies/ending.test.ts", "domain/companies/narrowing.test.ts"],
   ],
   "domain/reviews": ["domain/reviews/reviews.test.ts", "cli/commands/reviews/review.test.ts"],
+  "domain/reviews/of-sponsor.ts": ["domain/decisions/review.test.ts"],
   "domain/decisions": ["domain/decisions/decisions.test.ts"],
   "domain/sponsors": ["domain/sponsors/sponsors.test.ts", "domain/decisions/decisions.test.ts"],
   "domain/access": ["domain/access/access.test.ts"],

@@ -83,7 +83,11 @@ const Decision = v.pipe(
     answers: listOf(
       v.object({
         id,
-        answer: text("vouch", "Of `vouch`: `vouch` or `decline`; of `end`: `end`", { maxLength: 20 }),
+        answer: text(
+          "vouch",
+          "Of `vouch`: `vouch` or `decline`; of `end`: `end`; of `review`: `keep`, `end`, or `shorten` with `until`",
+          { maxLength: 20 },
+        ),
         reason: v.optional(text("He runs our build servers", "For administrators", { maxLength: MAX_REASON })),
         until: v.optional(text("2027-06-30T22:00:00Z", "An RFC 3339 timestamp, for answers that take one")),
       }),

@@ -3,7 +3,7 @@
 import type { QuestionKind } from "../../shared/product/statuses.ts";
 import { end } from "./end.ts";
 import type { Kind } from "./kind.ts";
+import { review } from "./review.ts";
 import { vouch } from "./vouch.ts";
 
-/** A kind without an entry is not asked yet. */
-export const KINDS: Readonly<Partial<Record<QuestionKind, Kind>>> = { vouch, end };
+export const KINDS: Readonly<Record<QuestionKind, Kind>> = { vouch, end, review };

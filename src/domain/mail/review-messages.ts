@@ -2,6 +2,11 @@
 
 import type { Site } from "../operation/context.ts";
 import { code, date, day, fact, type Letter, letter, line, paragraph } from "./letter.ts";
+import { whomToAsk } from "./phrases.ts";
+import { type MailedQuestion, toDecision } from "./sponsor-messages.ts";
+
+/** Users whom a mail names; of more it gives the number. */
+const NAMED = 20;
 
 /** A review as mails need it. */
 export interface MailedReview {
@@ -41,11 +46,63 @@ export function reviewReminder(
   ]);
 }
 
+/** To the sponsor: whether the access of their people is still right. */
+export function reviewAsked(
+  site: Site,
+  {
+    names,
+    dueAt,
+    disables,
+    days,
+  }: Pick<MailedReview, "dueAt" | "disables"> & {
+    readonly names: readonly string[];
+    readonly days?: number | undefined;
+  },
+  question: MailedQuestion,
+): Letter {
+  const whom = people(names.length);
+  const left = days === undefined ? "" : days === 1 ? "1 day left: " : `${days} days left: `;
+  return letter(`${left}Is the access of ${whom} to ${site.host} still right?`, [
+    paragraph("Hello,"),
+    paragraph(
+      `You are named, with this address, as the person who answers for ${whom} of ${site.host}. For each: is that access still right?`,
+    ),
+    ...named(names),
+    fact("By", date(dueAt)),
+    consequence({ disables }),
+    paragraph(
+      `The page shows what is known of each, and takes your answers until ${date(question.expiresAt)}. Opening it decides nothing.`,
+    ),
+    ...toDecision(site, "See them and answer", question),
+    whomToAsk(site, "Do you not answer for them?"),
+  ]);
+}
+
+/** To the sponsor: nobody answered for their people, who lose their access. */
+export function reviewEnded(site: Site, { names }: { readonly names: readonly string[] }): Letter {
+  return letter(`The access of ${people(names.length)} to ${site.host} was ended`, [
+    paragraph("Hello,"),
+    paragraph(
+      `In a review of the access to ${site.host} nobody answered for ${people(names.length)} by the day, you neither. Their access was ended:`,
+    ),
+    ...named(names),
+    paragraph("Their files are kept for now, and an administrator can give the access again."),
+    whomToAsk(site, "Was it still needed?"),
+  ]);
+}
+
+/** The first of them. */
+function named(names: readonly string[]) {
+  const shown = names.slice(0, NAMED).map((name) => fact("User", name));
+  const left = names.length - shown.length;
+  return left === 0 ? shown : [...shown, paragraph(`And ${left} more.`)];
+}
+
 function facts({ id, scope, dueAt }: MailedReview) {
   return [fact("Review", String(id)), fact("About", scope === "all" ? "everybody" : scope), fact("By", date(dueAt))];
 }
 
-function consequence({ disables }: MailedReview) {
+function consequence({ disables }: Pick<MailedReview, "disables">) {
   return paragraph(
     disables
       ? "Whoever is not answered for by then loses their access: their accounts are disabled."

@@ -120,7 +120,8 @@ function ending(site: Site, who: string, question: MailedQuestion): readonly Blo
   ];
 }
 
-function toDecision(site: Site, label: string, { token }: MailedQuestion): readonly Block[] {
+/** The button to the page that asks, or how to ask without pages. */
+export function toDecision(site: Site, label: string, { token }: MailedQuestion): readonly Block[] {
   if (site.console) return [button(label, decisionLink(site, token))];
   return [
     paragraph(

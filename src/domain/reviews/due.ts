@@ -11,6 +11,7 @@ import { type Services, systemContext } from "../operation/context.ts";
 import { readSetting } from "../settings/settings.ts";
 import { finishAnswers } from "./carry-out.ts";
 import { closeIfAnswered } from "./close.ts";
+import { askSponsors } from "./of-sponsor.ts";
 import { countLeft } from "./reviews.ts";
 import { DUE_DAYS, reviewFacts, startReview } from "./start.ts";
 import { settleGone, settleOpen } from "./unanswered.ts";
@@ -68,6 +69,7 @@ async function remind(services: Services, { id }: ReviewRow, now: Date): Promise
     if (open === 0) return;
     const message = reviewReminder(services.policy.site, { ...reviewFacts(review), open, days });
     const occasion = `review:${id}:${days}`;
+    await askSponsors({ tx, context: services }, review, days);
     await tellAdministrators({ tx, context: services }, message, { about: "users", occasion });
   });
 }

@@ -16,6 +16,7 @@ import { reviewStarted } from "../mail/review-messages.ts";
 import { audited } from "../operation/audited.ts";
 import type { Context } from "../operation/context.ts";
 import { nameForPeople } from "../operation/entry.ts";
+import { askSponsors } from "./of-sponsor.ts";
 import { type Review, readReview, scopeText } from "./reviews.ts";
 
 /** Whom a review is about: everybody, or the users of one company, group of hosts, or sponsor. */
@@ -62,6 +63,7 @@ export async function startReview(context: Context, { scope, dueDays, unanswered
     });
     const review = await readReview(op.tx, row.id);
     const message = reviewStarted(context.policy.site, { ...reviewFacts(row), total: ids.length });
+    await askSponsors(op, row);
     await tellAdministrators(op, message, { about: "users", occasion: `review:${row.id}` });
     return review;
   });
@@ -122,6 +124,6 @@ function within({ scope, scopeId, scopeName }: ReviewRow) {
     case "host_group":
       return sql`exists (select 1 from grants g where g.user_id = u.id and g.group_id = ${scopeId})`;
     case "sponsor":
-      return sql`exists (select 1 from companies c where c.id = u.company_id and lower(c.sponsor_email) = lower(${scopeName}))`;
+      return sql`coalesce(nullif(u.sponsor_email, ''), (select lower(c.sponsor_email) from companies c where c.id = u.company_id)) = lower(${scopeName})`;
   }
 }

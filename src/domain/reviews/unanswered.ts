@@ -7,6 +7,7 @@ import { type ReviewItemRow, reviewItems } from "../../store/schema-reviews.ts";
 import { audited } from "../operation/audited.ts";
 import type { Context, Operation } from "../operation/context.ts";
 import { type Evidence, evidenceText, readEvidence } from "./evidence.ts";
+import { tellOfEnds } from "./of-sponsor.ts";
 import { holdOpen } from "./reviews.ts";
 import { type Settled, storeAnswers } from "./stored.ts";
 
@@ -77,6 +78,8 @@ async function settle(
   const evidence = await readEvidence(op.tx, ids, op.context.clock.now());
   const settled = items.map((item) => settledOf(item, evidence.get(item.userId), disables));
   await storeAnswers(op, reviewId, settled);
+  const ended = settled.filter(({ pending }) => pending).map(({ userId }) => userId);
+  await tellOfEnds(op, reviewId, ended);
 }
 
 /** Whoever has no access at that moment has none to lose: giving it back is a decision of somebody, on record. */

@@ -1,0 +1,108 @@
+/** The items of a review that a sponsor is asked about, and their mails. */
+
+import { and, asc, eq, isNull, sql } from "drizzle-orm";
+import type { Database, Transaction } from "../../store/client.ts";
+import { users } from "../../store/schema.ts";
+import { companies } from "../../store/schema-companies.ts";
+import { type ReviewItemRow, type ReviewRow, reviewItems, reviews } from "../../store/schema-reviews.ts";
+import { queueMail } from "../mail/outbox.ts";
+import { reviewAsked, reviewEnded } from "../mail/review-messages.ts";
+import { askQuestion } from "../sponsors/questions.ts";
+import { sponsorOf } from "../sponsors/sponsor-email.ts";
+import { keyOf, type Telling } from "../sponsors/telling.ts";
+
+/** The review, which stays open until the transaction ends if that is wanted. */
+export async function findReview(db: Database | Transaction, id: number, held = false): Promise<ReviewRow | undefined> {
+  const review = db.select().from(reviews).where(eq(reviews.id, id));
+  const [row] = await (held ? review.for("share") : review);
+  return row;
+}
+
+/** The open items of users for whom the address answers now, by the users' ids. */
+export async function findOpen(
+  db: Database | Transaction,
+  reviewId: number,
+  email: string,
+): Promise<readonly ReviewItemRow[]> {
+  return (await selectOpen(db, reviewId, email)).map(({ item }) => item);
+}
+
+/** What the address has answered. */
+export async function answeredBySponsor(
+  db: Database | Transaction,
+  reviewId: number,
+  email: string,
+): Promise<readonly ReviewItemRow[]> {
+  const theirs = and(eq(reviewItems.answeredByType, "sponsor"), eq(reviewItems.answeredBy, email));
+  return await db
+    .select()
+    .from(reviewItems)
+    .where(and(eq(reviewItems.reviewId, reviewId), theirs))
+    .orderBy(asc(reviewItems.userId));
+}
+
+/** Mails each sponsor, once with all of theirs who are not answered for; `days` are those left, if it is a reminder. */
+export async function askSponsors(op: Telling, review: ReviewRow, days?: number): Promise<void> {
+  const { policy } = op.context;
+  if (policy.sponsor.mode === "off") return;
+  const open = Map.groupBy(await selectOpen(op.tx, review.id), ({ sponsor }) => sponsor);
+  for (const [email, theirs] of open) {
+    if (email === "") continue;
+    const question = await askQuestion(op, { kind: "review", email, about: [review.id] });
+    const names = theirs.map(({ item }) => item.username);
+    const message = reviewAsked(
+      policy.site,
+      { dueAt: review.dueAt, disables: review.unanswered === "disable", names, days },
+      question,
+    );
+    await queueMail(op, { recipient: email, message, expiresAt: question.expiresAt, dedupeKey: keyOf(question.id) });
+  }
+}
+
+/** Mails each sponsor whose people lose their access because nobody answered for them. */
+export async function tellOfEnds(op: Telling, review: number, userIds: readonly number[]): Promise<void> {
+  const { policy } = op.context;
+  if (policy.sponsor.mode === "off" || userIds.length === 0) return;
+  const ids = sql`${`{${userIds.join()}}`}::bigint[]`;
+  const rows = await selectSponsored(op.tx).where(sql`${users.id} = any(${ids})`);
+  for (const [email, theirs] of Map.groupBy(rows, ({ user, company }) => sponsorOf(user, company ?? undefined))) {
+    if (email === "") continue;
+    const message = reviewEnded(policy.site, { names: theirs.map(({ user }) => user.username) });
+    await queueMail(op, { recipient: email, message, dedupeKey: `review-ended:${review}:${userIds[0]}:${email}` });
+  }
+}
+
+function selectSponsored(db: Database | Transaction) {
+  return db
+    .select({
+      user: { username: users.username, email: users.email, sponsorEmail: users.sponsorEmail },
+      company: companies,
+    })
+    .from(users)
+    .leftJoin(companies, eq(companies.id, users.companyId))
+    .$dynamic();
+}
+
+/** The open items of users who are stored, each with who answers for them; only that address's, if one is given. */
+async function selectOpen(db: Database | Transaction, reviewId: number, email?: string) {
+  // By the indexes of both, where one sponsor of many asks.
+  const theirs = sql`(select u.id from users u where u.sponsor_email = ${email ?? ""} and u.sponsor_email <> '' union all
+    select u.id from companies c join users u on u.company_id = c.id
+    where lower(c.sponsor_email) = ${email ?? ""} and u.sponsor_email = '')`;
+  const rows = await db
+    .select({ item: reviewItems, email: users.email, sponsorEmail: users.sponsorEmail, company: companies })
+    .from(reviewItems)
+    .innerJoin(users, eq(users.id, reviewItems.userId))
+    .leftJoin(companies, eq(companies.id, users.companyId))
+    .where(
+      and(
+        eq(reviewItems.reviewId, reviewId),
+        isNull(reviewItems.answer),
+        email === undefined ? undefined : sql`${reviewItems.userId} in ${theirs}`,
+      ),
+    )
+    .orderBy(asc(reviewItems.userId));
+  return rows
+    .map(({ item, company, ...user }) => ({ item, sponsor: sponsorOf(user, company ?? undefined) }))
+    .filter(({ sponsor }) => email === undefined || sponsor === email);
+}
