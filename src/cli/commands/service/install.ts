@@ -71,8 +71,12 @@ function runInstall(input: { readonly mode: InstallMode; readonly dryRun: boolea
         "uam install sets up the host that it runs on, and UAM_LOCAL_HOST is off: unset it",
       );
     requireNoAgent();
-    const { requireModePossible } = await import("../../../install/preflight.ts");
+    const { requireModePossible, requireNoAdopted } = await import("../../../install/preflight.ts");
     requireModePossible(input.mode);
+    if (input.mode === "sudo") {
+      const { adoptedAccounts } = await import("../../../server/compose.ts");
+      requireNoAdopted(input.mode, adoptedAccounts(config));
+    }
     const { homeBase } = config;
     const { chooseKeyFile, managedAccounts, planInstall } = await import("../../../install/install.ts");
     const isFirst = !existsSync(ENVIRONMENT_FILE) && managedAccounts().length === 0;
