@@ -9,7 +9,7 @@ import { unguarded } from "../../../shared/text/csv-cell.ts";
 import { nearMiss } from "../../../shared/text/near-miss.ts";
 import { parseTimestamp } from "../../../shared/time/timestamp.ts";
 import { parseSponsor, requireSponsor } from "../../sponsors/sponsor-email.ts";
-import { endOf, FIELDS, type NewUser, type ParsedUser, parseNewUser, type Rules } from "../new-user.ts";
+import { endOf, FIELDS, type NewUser, type ParsedUser, type Rules } from "../new-user.ts";
 
 /** What is wrong with a line of the file: of which column, or "" for the whole line. The header is line 1. */
 export interface Fault {
@@ -133,23 +133,34 @@ export function parseLine(record: CsvRecord, { names }: Columns, rules: Rules): 
     ttlDays: check("ttl_days", () => daysOf(given("ttl_days").trim())),
     expireAt: check("expire_at", () => timeOf(given("expire_at").trim())),
   };
-  check("username", () => FIELDS.username(input));
-  check("email", () => FIELDS.email(input));
-  check("full_name", () => FIELDS.fullName(input));
-  check("supervisor", () => FIELDS.supervisor(input));
-  check("purpose", () => FIELDS.purpose(input));
-  check("note", () => FIELDS.note(input));
-  check("sponsor_email", () => requireSponsor(rules.sponsor, parseSponsor(rules.sponsor, input)));
-  check("source_networks", () => FIELDS.sourceNetworks(input));
-  check(input.expireAt === undefined ? "ttl_days" : "expire_at", () => endOf(input, rules.now, rules.defaultTtl));
+  const user: { readonly [K in keyof ParsedUser]: ParsedUser[K] | undefined } = {
+    username: check("username", () => FIELDS.username(input)),
+    email: check("email", () => FIELDS.email(input)),
+    fullName: check("full_name", () => FIELDS.fullName(input)),
+    supervisor: check("supervisor", () => FIELDS.supervisor(input)),
+    purpose: check("purpose", () => FIELDS.purpose(input)),
+    note: check("note", () => FIELDS.note(input)),
+    sponsorEmail: check("sponsor_email", () => sponsorIn(input, rules)),
+    sourceNetworks: check("source_networks", () => FIELDS.sourceNetworks(input)),
+    expireAt: check(input.expireAt === undefined ? "ttl_days" : "expire_at", () =>
+      endOf(input, rules.now, rules.defaultTtl),
+    ),
+  };
   check("status", () => requireActive(given("status").trim()));
   check("company_id", () => requireNoCompany(given("company_id").trim()));
-  return faults.length > 0 ? faults : { line, user: parseNewUser(input, rules) };
+  // What was not parsed has a fault.
+  return faults.length > 0 ? faults : { line, user: user as ParsedUser };
 }
 
 /** The refusal as a fault of the line. */
 export function faultOf(line: number, column: string, { message, reason }: UamError): Fault {
   return { line, column, error: message, reason };
+}
+
+function sponsorIn(input: NewUser, { sponsor }: Rules): string {
+  const address = parseSponsor(sponsor, input);
+  requireSponsor(sponsor, address);
+  return address;
 }
 
 function daysOf(text: string): number | undefined {
