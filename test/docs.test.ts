@@ -25,7 +25,7 @@ describe("commands in documents", () => {
   });
 
   test.each([
-    ["docs/backup.md", 2, "test/debian/direct.ts"],
+    ["docs/backup.md", 3, "test/debian/direct.ts"],
     ["docs/repair.md", 6, "test/debian/key-place.ts"],
   ])("%s, block %i: its commands are in %s", (path, index, by) => {
     const commands = (shellBlocks(path)[index] ?? "").split("\n").map((line) => line.replace(/\s*#.*| \/\S+$/g, ""));

@@ -1,6 +1,6 @@
 /** Backup and restore of an installation: its database, the key of its audit log, and the uids its host has seen. */
 
-import { createWriteStream, mkdirSync } from "node:fs";
+import { createWriteStream, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { adoptKey, type KeyChange, keyToCarry } from "../domain/audit/key.ts";
 import { audited } from "../domain/operation/audited.ts";
@@ -73,12 +73,14 @@ export interface RestoreReport extends RestoreSummary {
 }
 
 /**
- * Writes a backup of everything stored, as it is at one moment, on record; the service may keep running. The database of an older
+ * Writes a backup of everything stored, as it is at one moment, on record; the service may keep running. With `verify` the file is read
+ * again, and removed if it could not be restored: then no backup was made. The database of an older
  * version cannot take a record, but has to be backed up before it is brought up to date: the service's log says so then.
  */
-export async function backUp(options: TransferOptions): Promise<BackupSummary> {
+export async function backUp(options: TransferOptions & { readonly verify?: boolean }): Promise<BackupSummary> {
   const recorder = await openRecorder(options);
-  if (recorder === undefined) return await writeOut(options);
+  const write = options.verify === true ? writeVerified : writeOut;
+  if (recorder === undefined) return await write(options);
   const file = options.file === STANDARD_OUTPUT ? "standard output" : options.file;
   try {
     const context = { ...recorder.services, actor: options.actor, requestId: "" };
@@ -86,7 +88,7 @@ export async function backUp(options: TransferOptions): Promise<BackupSummary> {
       context,
       { action: "service.backup", detail: { file } },
       {
-        prepare: () => writeOut(options),
+        prepare: () => write(options),
         run: async (op, summary) => {
           op.record({ detail: { bytes: summary.bytes, as_of: formatTimestamp(new Date(summary.header.createdAt)) } });
           return summary;
@@ -106,6 +108,17 @@ async function openRecorder({ installation, log }: TransferOptions): Promise<Ope
     if (!(error instanceof UamError) || error.code !== "conflict") throw error;
     log.warn("the backup is not recorded in the audit log", { reason: error.message });
     return undefined;
+  }
+}
+
+async function writeVerified(options: TransferOptions): Promise<BackupSummary> {
+  const summary = await writeOut(options);
+  try {
+    await check(options.file, options.signal);
+    return summary;
+  } catch (error) {
+    rmSync(options.file, { force: true });
+    throw error;
   }
 }
 

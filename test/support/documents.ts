@@ -28,6 +28,7 @@ export const BLOCKS: Readonly<Record<string, readonly Run[]>> = {
   "docs/backup.md": [
     "here",
     { not: "age is not on every machine; test/cli/commands/service/backup.test.ts backs up to standard output" },
+    { not: "it would install units on this host; test/store/backup/backup-directory.test.ts has systemd read them" },
     { by: "test/debian/direct.ts" },
   ],
   "docs/benchmarks.md": [{ by: "test/bench/run.test.ts" }],

@@ -30,9 +30,9 @@ export function offering<T>(parser: ValueParser<"sync", T>, kind: Nameable): Val
   return { ...parser, suggest: () => [{ kind: "literal", text: `${MARK}${kind}` }] };
 }
 
-/** A text argument that is the name of a file. */
-export function fileName(): ValueParser<"sync", string> {
-  return { ...string({ metavar: "FILE" }), suggest: (prefix) => [{ kind: "file", type: "any", pattern: prefix }] };
+/** A text argument that is the name of a file or a directory. */
+export function fileName(metavar: "FILE" | "DIRECTORY" = "FILE"): ValueParser<"sync", string> {
+  return { ...string({ metavar }), suggest: (prefix) => [{ kind: "file", type: "any", pattern: prefix }] };
 }
 
 /** The shells, which pass their request to `ask` instead of printing suggestions. */

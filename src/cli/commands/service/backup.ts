@@ -1,55 +1,98 @@
 /** uam backup: a consistent copy of all stored state. */
 
+import { join } from "node:path";
 import { object } from "@optique/core/constructs";
 import { message } from "@optique/core/message";
-import { map } from "@optique/core/modifiers";
+import { map, optional } from "@optique/core/modifiers";
 import { argument, command, option } from "@optique/core/primitives";
+import { integer } from "@optique/core/valueparser";
 import { UamError } from "../../../shared/errors.ts";
 import { counted } from "../../../shared/text/counted.ts";
+import { systemClock } from "../../../shared/time/clock.ts";
 import { formatTimestamp } from "../../../shared/time/timestamp.ts";
 import type { BackupSummary } from "../../../store/backup/backup.ts";
+import { backupName, pruneBackups, requireOwnDirectory } from "../../../store/backup/backup-directory.ts";
 import { fileName } from "../../terminal/completion.ts";
 import { type Command, commandLog, EXIT, loadConfig, operatorOf, stopSignal } from "../../terminal/environment.ts";
 
 interface BackupInput {
-  readonly file: string;
+  readonly file: string | undefined;
+  readonly into: string | undefined;
+  readonly keep: number | undefined;
   readonly force: boolean;
+}
+
+/** Where a backup goes, and how many of its directory stay. */
+interface Target {
+  readonly file: string;
+  readonly directory: string | undefined;
 }
 
 export const backupCommand = command(
   "backup",
   map(
     object({
-      file: argument(fileName(), { description: message`The new file, or - for standard output.` }),
+      file: optional(argument(fileName(), { description: message`The new file, or - for standard output.` })),
+      into: optional(
+        option("--into", fileName("DIRECTORY"), {
+          description: message`Write it into this directory, under a name with the time, and read all of it again.`,
+        }),
+      ),
+      keep: optional(
+        option("--keep", integer({ min: 1, metavar: "N" }), {
+          description: message`Afterwards remove the oldest of that directory, so that this many stay.`,
+        }),
+      ),
       force: option("--force", { description: message`Replace the file if it exists.` }),
     }),
     (input) => runBackup(input),
   ),
   {
     brief: message`Back up everything that is stored.`,
-    description: message`Writes everything that is stored, as it is at one moment and with the key of the audit log, to a file that only its owner can read, or to standard output if FILE is -. The service can keep running. Keep the file as secret as the data directory.`,
+    description: message`Writes everything that is stored, as it is at one moment and with the key of the audit log, to a file that only its owner can read, or to standard output if FILE is -. With --into, for a timer, it goes into a directory and is read again before it counts as made. The service can keep running. Keep the file as secret as the data directory.`,
   },
 );
 
-function runBackup({ file, force }: BackupInput): Command {
+function runBackup(input: BackupInput): Command {
   return async (environment) => {
     const { backUp, STANDARD_OUTPUT } = await import("../../../server/backup.ts");
     const { installationOf } = await import("../../../server/compose.ts");
+    const { file, directory } = targetOf(input);
     const config = await loadConfig(environment);
     const log = await commandLog(environment, config, true);
     if (file === STANDARD_OUTPUT && (await import("node:tty")).isatty(1)) {
       throw new UamError("invalid", "Standard output is a terminal; redirect it, or name a file.");
     }
+    if (directory !== undefined) requireOwnDirectory(directory);
     const began = performance.now();
     const summary = await backUp({
-      ...{ log, file, force, signal: stopSignal(environment), actor: operatorOf(environment) },
+      ...{ log, file, force: input.force, signal: stopSignal(environment), actor: operatorOf(environment) },
+      verify: directory !== undefined,
       installation: installationOf(config, log, environment.runtime),
     });
     const where = file === STANDARD_OUTPUT ? "standard output" : file;
     const start = formatTimestamp(new Date(summary.header.createdAt));
     environment.err(`${amount(summary)} were written to ${where} in ${secondsSince(began)}, as of ${start}.\n`);
+    if (directory !== undefined && input.keep !== undefined) {
+      for (const gone of pruneBackups(directory, input.keep)) environment.err(`${gone} was removed.\n`);
+    }
     return EXIT.done;
   };
+}
+
+/** Throws `invalid` unless a file or a directory is named. */
+function targetOf({ file, into, keep, force }: BackupInput): Target {
+  if ((file === undefined) === (into === undefined)) {
+    throw new UamError("invalid", "Name a file, - for standard output, or a directory with --into.");
+  }
+  if (file !== undefined) {
+    if (keep !== undefined)
+      throw new UamError("invalid", "--keep removes backups of a directory: name it with --into.");
+    return { file, directory: undefined };
+  }
+  if (force) throw new UamError("invalid", "--force is for a file; with --into each backup has a name of its own.");
+  const directory = into ?? "";
+  return { file: join(directory, backupName(systemClock.now())), directory };
 }
 
 /** How much is in a backup, for the line that says what was done. */

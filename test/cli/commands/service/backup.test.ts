@@ -1,6 +1,6 @@
 import { afterAll, expect, setDefaultTimeout } from "bun:test";
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { databaseDirectory } from "../../../support/directory.ts";
@@ -55,18 +55,44 @@ testSlow("uam backup writes all that is stored to a file, and uam restore brings
   });
 });
 
+testSlow("uam backup --into makes one in a directory that can be restored, and removes the oldest", () => {
+  const into = join(directory, "made/each/day");
+  expect(uam("a", ["backup", "--into", into, "--keep", "2"]).status).toBe(0);
+  const [first = ""] = readdirSync(into);
+  expect(first).toMatch(/^uam-\d{8}T\d{6}Z\.uam-backup$/);
+  expect([statSync(into).mode & 0o777, statSync(join(into, first)).mode & 0o777]).toEqual([0o700, 0o600]);
+  const older = ["uam-20250101T000000Z.uam-backup", "uam-20250102T000000Z.uam-backup"];
+  for (const name of [...older, "mine.uam-backup"]) writeFileSync(join(into, name), "");
+  const { status, error } = uam("a", ["backup", "--into", into, "--keep", "2"]);
+  expect([status, error]).toEqual([0, expect.stringContaining(`${join(into, older[0] ?? "")} was removed.`)]);
+  const left = readdirSync(into).sort();
+  expect(left).toEqual(["mine.uam-backup", first, left.at(-1) ?? ""].sort());
+  expect(uam("none", ["restore", "--check", join(into, left.at(-1) ?? "")]).status).toBe(0);
+
+  chmodSync(into, 0o770);
+  const refused = uam("a", ["backup", "--into", into, "--keep", "1"]);
+  expect([refused.status, refused.error]).toEqual([1, expect.stringContaining(`Others can write to ${into}`)]);
+  for (const args of [["--into", into, file], [], [file, "--keep", "2"], ["--into", into, "--force"]]) {
+    expect([args, uam("a", ["backup", ...args]).status]).toEqual([args, 1]);
+  }
+  expect(readdirSync(into).sort()).toEqual(left);
+});
+
 testSlow(
   "uam backup and uam restore are on record, a backup that fails too, and the restore in the restored log",
   () => {
     const records = (name: string, action: string) =>
       JSON.parse(uam(name, ["audit", "list", "--json", "--action", action]).text).items;
     // The backup of the test before, the one that found the file there, and the one that replaced it.
-    expect(records("a", "service.backup")).toMatchObject([
+    // Before these, the newest first, are the two into a directory.
+    const all = records("a", "service.backup");
+    expect(all.slice(0, 2)).toMatchObject([{ result: "success" }, { result: "success" }]);
+    expect(all.slice(2)).toMatchObject([
       { result: "success", actor_type: "cli", resource_type: "", resource_id: "" },
       { result: "failed" },
       { result: "success" },
     ]);
-    const [newest, failed] = records("a", "service.backup").map(({ detail }: { detail: string }) => JSON.parse(detail));
+    const [newest, failed] = all.slice(2).map(({ detail }: { detail: string }) => JSON.parse(detail));
     expect(newest).toEqual({ file, bytes: statSync(file).size, as_of: expect.stringMatching(/^\d{4}-.*Z$/) });
     expect(failed).toEqual({ file, err: expect.stringContaining("--force") });
     const [restored, ...rest] = records("b", "service.restore");
