@@ -216,6 +216,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
       "cli/commands.ts",
       "contract",
       "install",
+      "server/api/app.ts",
       "server/console",
       "store/postgres",
       "package.json",
