@@ -14,7 +14,7 @@ import { bunRuntime } from "../../src/runtime/bun.ts";
 import { removeLock, writeLock } from "../../src/shared/system/lock-journal.ts";
 import { cursor, HOST_ID, toldAccount } from "../support/fleet-stub.ts";
 import { HANG } from "../support/hang.ts";
-import { testSlow } from "../support/thorough.ts";
+import { testSlow, testSlowIf } from "../support/thorough.ts";
 import { until } from "../support/until.ts";
 import { type AgentLab, openAgentLab } from "./lab.ts";
 
@@ -344,7 +344,7 @@ describe("runAgent()", () => {
     expect(files()?.open).toBe(false);
   });
 
-  test.if(process.platform === "linux")(
+  testSlowIf(process.platform === "linux")(
     "uam lock in the same instant as the agent opens the account: once it has answered, the account stays shut",
     async () => {
       await startWith(alice());
@@ -427,32 +427,35 @@ describe("runAgent()", () => {
     expect(lab.stub.reports.length - many).toBeLessThanOrEqual(1);
   });
 
-  test("what runs under a removed account's uid is ended and reported; what the service never told of, or keeps open, is left alone", async () => {
-    await startWith(alice());
-    const { uid } = alice();
-    const strays = () => lab.host.calls.filter((call) => call.startsWith("endStrays"));
-    const stray = (of: number, ended = true) => ({ uid: of, problem: `1 process of uid ${of}`, ended });
-    lab.host.strays.push(stray(uid), stray(uid + 500));
-    const reports = lab.host.calls.length;
-    await Bun.sleep(1000);
-    expect([strays(), lab.host.calls.length - reports]).toEqual([[], 0]);
+  testSlow(
+    "what runs under a removed account's uid is ended and reported; what the service never told of, or keeps open, is left alone",
+    async () => {
+      await startWith(alice());
+      const { uid } = alice();
+      const strays = () => lab.host.calls.filter((call) => call.startsWith("endStrays"));
+      const stray = (of: number, ended = true) => ({ uid: of, problem: `1 process of uid ${of}`, ended });
+      lab.host.strays.push(stray(uid), stray(uid + 500));
+      const reports = lab.host.calls.length;
+      await Bun.sleep(1000);
+      expect([strays(), lab.host.calls.length - reports]).toEqual([[], 0]);
 
-    lab.stub.tell({ removed: [{ name: "ext_alice", uid }] });
-    await until(() => strays().length > 0);
-    await until(() => lastReport()?.problems[0]?.kind === "drift");
-    expect(lastReport()?.problems).toEqual([
-      { account: "", kind: "drift", text: `1 process of uid ${uid}; it was repaired` },
-    ]);
-    expect(lab.host.strays.map((left) => left.uid)).toEqual([uid + 500]);
+      lab.stub.tell({ removed: [{ name: "ext_alice", uid }] });
+      await until(() => strays().length > 0);
+      await until(() => lastReport()?.problems[0]?.kind === "drift");
+      expect(lastReport()?.problems).toEqual([
+        { account: "", kind: "drift", text: `1 process of uid ${uid}; it was repaired` },
+      ]);
+      expect(lab.host.strays.map((left) => left.uid)).toEqual([uid + 500]);
 
-    // Also after a restart, long after the record of it is gone; and what does not end is shown.
-    await lab.stop();
-    lab.host.strays.push(stray(uid, false));
-    lab.start();
-    await until(() => lastReport()?.problems[0]?.kind === "finding");
-    expect(lastReport()?.problems[0]?.text).toBe(`1 process of uid ${uid}`);
-    expect(new Set(strays())).toEqual(new Set([`endStrays ${uid}`]));
-  });
+      // Also after a restart, long after the record of it is gone; and what does not end is shown.
+      await lab.stop();
+      lab.host.strays.push(stray(uid, false));
+      lab.start();
+      await until(() => lastReport()?.problems[0]?.kind === "finding");
+      expect(lastReport()?.problems[0]?.text).toBe(`1 process of uid ${uid}`);
+      expect(new Set(strays())).toEqual(new Set([`endStrays ${uid}`]));
+    },
+  );
 
   test("which uids were given is known, too, where the orders could not be stored, and to the doctor", async () => {
     await startWith(alice());
@@ -471,23 +474,26 @@ describe("runAgent()", () => {
     expect(readGiven(lab.directory)).toEqual([uid, 41_002]);
   });
 
-  test("of an account that somebody removed on the host, what runs on ends before a closing is confirmed", async () => {
-    for (const change of [{ keys: [key(2)] }, { open: false, keys: [] }]) {
-      await startWith(alice());
-      const { uid } = alice();
-      const running = { uid, problem: `1 process of uid ${uid}`, ended: false };
-      lab.host.accounts.delete("ext_alice");
-      lab.host.strays.push(running);
-      lab.stub.tell({ accounts: [alice(change)] });
-      await until(() => lastReport()?.problems.some(({ kind }) => kind === "refused") === true);
-      expect(lastReport()?.problems).toContainEqual({ account: "ext_alice", kind: "refused", text: running.problem });
-      lab.host.strays.splice(0, 1, { ...running, ended: true });
-      await until(() => lab.host.strays.length === 0);
-      await until(() => lastReport()?.problems.every(({ kind }) => kind !== "refused") === true);
-      await lab.close();
-      lab = await openAgentLab();
-    }
-  });
+  testSlow(
+    "of an account that somebody removed on the host, what runs on ends before a closing is confirmed",
+    async () => {
+      for (const change of [{ keys: [key(2)] }, { open: false, keys: [] }]) {
+        await startWith(alice());
+        const { uid } = alice();
+        const running = { uid, problem: `1 process of uid ${uid}`, ended: false };
+        lab.host.accounts.delete("ext_alice");
+        lab.host.strays.push(running);
+        lab.stub.tell({ accounts: [alice(change)] });
+        await until(() => lastReport()?.problems.some(({ kind }) => kind === "refused") === true);
+        expect(lastReport()?.problems).toContainEqual({ account: "ext_alice", kind: "refused", text: running.problem });
+        lab.host.strays.splice(0, 1, { ...running, ended: true });
+        await until(() => lab.host.strays.length === 0);
+        await until(() => lastReport()?.problems.every(({ kind }) => kind !== "refused") === true);
+        await lab.close();
+        lab = await openAgentLab();
+      }
+    },
+  );
 
   test("with no place to store, what is to be shut is shut, and nothing stale is left to open it again", async () => {
     await startWith(alice());
@@ -581,7 +587,7 @@ describe("what the agent believes", () => {
     });
   });
 
-  test("503 with Retry-After is obeyed; 502 of a proxy is waited out", async () => {
+  testSlow("503 with Retry-After is obeyed; 502 of a proxy is waited out", async () => {
     const asked: number[] = [];
     lab.stub.refuse = (_, target) => {
       if (!target.startsWith("/agent/state")) return undefined;

@@ -7,6 +7,7 @@ import { readStatus } from "../../src/agent/status.ts";
 import { readNewest, readState } from "../../src/agent/store.ts";
 import type { Account } from "../../src/protocol/host.ts";
 import { toldAccount } from "../support/fleet-stub.ts";
+import { testSlow } from "../support/thorough.ts";
 import { until } from "../support/until.ts";
 import { type AgentLab, openAgentLab } from "./lab.ts";
 
@@ -67,7 +68,7 @@ describe("a state that was put back", () => {
     ["the state alone", "state.json"],
     ["all that the agent keeps", ""],
   ] as const) {
-    test(`opens nothing after a boot, lease none or not: ${what}`, async () => {
+    testSlow(`opens nothing after a boot, lease none or not: ${what}`, async () => {
       await disabledSince(300_000);
       putBack(name);
       boot();
@@ -75,7 +76,7 @@ describe("a state that was put back", () => {
       expect([lab.isOpen(), isOpen(), given]).toEqual([false, false, []]);
     });
 
-    test(`opens no account in the same boot, also where there still is no end of the lease: ${what}`, async () => {
+    testSlow(`opens no account in the same boot, also where there still is no end of the lease: ${what}`, async () => {
       await disabledSince(null);
       putBack(name);
       await startSilent();
@@ -84,7 +85,7 @@ describe("a state that was put back", () => {
     });
   }
 
-  test("is believed no more once /run was emptied, and goes on when the service has answered", async () => {
+  testSlow("is believed no more once /run was emptied, and goes on when the service has answered", async () => {
     await disabledSince(300_000);
     putBack("state.json");
     boot();
@@ -98,7 +99,7 @@ describe("a state that was put back", () => {
     expect(readState(lab.directory)?.answer).toBe(readNewest(lab.files.directory) ?? -1);
   });
 
-  test("takes away all the same what it says is to be taken away", async () => {
+  testSlow("takes away all the same what it says is to be taken away", async () => {
     await disabledSince(null);
     const state = JSON.parse(readFileSync(join(snapshot(), "state.json"), "utf8"));
     const [record] = state.records;

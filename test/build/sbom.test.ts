@@ -7,6 +7,7 @@ import manifest from "../../package.json" with { type: "json" };
 import { ownArchitecture, PROJECT } from "../../src/build/packages.ts";
 import { BUILT, SERVER_VERSION, SOURCE } from "../../src/build/postgres/pinned.ts";
 import { renderSbom } from "../../src/build/sbom.ts";
+import { testSlow } from "../support/thorough.ts";
 
 interface Component {
   readonly "bom-ref": string;
@@ -61,7 +62,7 @@ describe("renderSbom()", () => {
     expect([...refs].sort()).toEqual([...ours, `postgresql@${SERVER_VERSION}`].sort());
   });
 
-  test("names whatever of other packages is in the bundle, and nothing that only builds or tests", async () => {
+  testSlow("names whatever of other packages is in the bundle, and nothing that only builds or tests", async () => {
     const { outputs } = await Bun.build({
       entrypoints: [join(PROJECT, "src/main.ts"), join(PROJECT, "src/console/main.tsx")],
       target: "bun",

@@ -6,6 +6,7 @@ import { doneOf, failedOf, oneByOne } from "../../src/console/pages/admin/users/
 import { addressOfUsers, askOf, isEverybody, readUsersView } from "../../src/console/pages/admin/users/view.ts";
 import { mayChange, maySee, rolesThatSee } from "../../src/console/roles.ts";
 import { cut, isolated } from "../../src/console/ui/isolated.ts";
+import { testSlow } from "../support/thorough.ts";
 
 describe("oneByOne()", () => {
   test("goes on after a failure, and says who failed and why", async () => {
@@ -43,23 +44,26 @@ describe("oneByOne()", () => {
     expect(most).toBe(1);
   });
 
-  test("waits where so many were refused that the service looks at no more changes, unless it is stopped", async () => {
-    const about = { status: 429, reason: "rate.refused", requestId: "" };
-    let tries = 0;
-    const busy = async () => {
-      if (++tries === 1) throw new ApiFailure("Too many", { ...about, retryAfter: 1 });
-      return tries;
-    };
-    const watch = { onProgress: () => {}, isStopped: () => false };
-    expect(doneOf(await oneByOne(["alice"], busy, watch))).toEqual([{ item: "alice", value: 2 }]);
-    let isStopped = false;
-    const refused = async () => {
-      isStopped = true;
-      throw new ApiFailure("Too many", { ...about, retryAfter: 3600 });
-    };
-    const outcomes = await oneByOne(["alice", "bob"], refused, { onProgress: () => {}, isStopped: () => isStopped });
-    expect(failedOf(outcomes).map(({ item }) => item)).toEqual(["alice"]);
-  });
+  testSlow(
+    "waits where so many were refused that the service looks at no more changes, unless it is stopped",
+    async () => {
+      const about = { status: 429, reason: "rate.refused", requestId: "" };
+      let tries = 0;
+      const busy = async () => {
+        if (++tries === 1) throw new ApiFailure("Too many", { ...about, retryAfter: 1 });
+        return tries;
+      };
+      const watch = { onProgress: () => {}, isStopped: () => false };
+      expect(doneOf(await oneByOne(["alice"], busy, watch))).toEqual([{ item: "alice", value: 2 }]);
+      let isStopped = false;
+      const refused = async () => {
+        isStopped = true;
+        throw new ApiFailure("Too many", { ...about, retryAfter: 3600 });
+      };
+      const outcomes = await oneByOne(["alice", "bob"], refused, { onProgress: () => {}, isStopped: () => isStopped });
+      expect(failedOf(outcomes).map(({ item }) => item)).toEqual(["alice"]);
+    },
+  );
 
   test("finishes what it began when it is stopped, and begins nothing more", async () => {
     let stopped = false;

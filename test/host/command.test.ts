@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runCommand } from "../../src/host/command.ts";
 import { HANG } from "../support/hang.ts";
+import { testSlow } from "../support/thorough.ts";
 
 let directory: string;
 
@@ -53,7 +54,7 @@ describe("runCommand()", () => {
     expect(seconds).toBeLessThan(HANG / 1000);
   });
 
-  test("kills a command that ignores SIGTERM", async () => {
+  testSlow("kills a command that ignores SIGTERM", async () => {
     const path = script("ignores", "trap '' TERM; while :; do sleep 0.1; done");
     const { result, seconds } = await timed(path);
     expect(result.exitCode).toBe(-1);

@@ -1,6 +1,6 @@
 /** What the end of a lease does to what would start programs of accounts: with files below a directory of the test's own. */
 
-import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, beforeEach, expect, test } from "bun:test";
 import { spawn, spawnSync } from "node:child_process";
 import {
   chmodSync,
@@ -21,6 +21,7 @@ import process from "node:process";
 import { endOf, type LeaseEnds, writeLease } from "../../src/agent/lease.ts";
 import { renderLeaseUnit } from "../../src/install/agent-unit.ts";
 import { LEASE_SCRIPT, quotedLeaseScript } from "../../src/install/lease-script.ts";
+import { describeSlowIf } from "../support/thorough.ts";
 import { until } from "../support/until.ts";
 
 const top = mkdtempSync(join(tmpdir(), "uam-test-lease-"));
@@ -81,7 +82,7 @@ const AWAY = [
 ];
 
 // It works on spools that only root can fill.
-describe.if(process.getuid?.() === 0).each([
+describeSlowIf(process.getuid?.() === 0).each([
   ["as it is written", LEASE_SCRIPT],
   ["as systemd reads it", QUOTED],
 ])("the script, %s", (_, script) => {

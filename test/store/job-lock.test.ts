@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
 import { holdJobLock } from "../../src/store/job-lock.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
+import { testSlow } from "../support/thorough.ts";
 
 let app: TestApp;
 beforeAll(async () => {
@@ -12,7 +13,7 @@ afterAll(() => app.close());
 const never = new AbortController().signal;
 
 describe("holdJobLock()", () => {
-  test("fails as the work does, even while it is asking whether it has the lock, and frees it", async () => {
+  testSlow("fails as the work does, even while it is asking whether it has the lock, and frees it", async () => {
     const unhandled: unknown[] = [];
     let asleep: Promise<unknown> | undefined;
     const note = (error: unknown) => unhandled.push(error);

@@ -1,6 +1,7 @@
 /** The rules of the structure are held by src, and what is against them is found. */
 
 import { describe, expect, test } from "bun:test";
+import { testSlow } from "../support/thorough.ts";
 import { findCycle, findings, idleRules, misplacedTests, unnamedSources } from "./findings.ts";
 import { MAX_FUNCTION, MAX_LINES } from "./rules.ts";
 import { importsOf, readSource, readTests, type Source } from "./source.ts";
@@ -18,7 +19,7 @@ describe("src", () => {
     expect(findings(source)).toEqual([]);
   });
 
-  test("needs all that the rules allow", () => {
+  testSlow("needs all that the rules allow", () => {
     expect(idleRules(source)).toEqual([]);
   });
 });

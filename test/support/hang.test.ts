@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Glob } from "bun";
 import { processorTime } from "./hang.ts";
+import { testSlow } from "./thorough.ts";
 
 const TESTS = join(import.meta.dir, "..");
 /** A bound on what passed by the clock that is neither of the two that only a hang reaches. */
@@ -17,7 +18,7 @@ test("no test loses to the clock of a busy machine", () => {
   expect(found).toEqual([]);
 });
 
-test("processorTime() counts what this process does, and not what it waits for", async () => {
+testSlow("processorTime() counts what this process does, and not what it waits for", async () => {
   const work = () => {
     for (const end = process.cpuUsage().user + 100_000; process.cpuUsage().user < end; );
   };

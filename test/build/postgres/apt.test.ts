@@ -7,6 +7,7 @@ import process from "node:process";
 import { archivesWith, CannotFetch, fromFirst, openApt } from "../../../src/build/postgres/apt.ts";
 import { fetchSource } from "../../../src/build/postgres/server.ts";
 import { BUILD_SUITE, makeTree } from "../../../src/build/postgres/tree.ts";
+import { testSlow } from "../../support/thorough.ts";
 import { archive, closeArchives, HAS_APT, missing } from "../support/archive.ts";
 
 const top = mkdtempSync(join(tmpdir(), "uam-test-apt-"));
@@ -61,7 +62,7 @@ describe.skipIf(!HAS_APT)("fetchSource()", () => {
     expect(readdirSync(join(top, String(made)))).toEqual(["work-1"]);
   });
 
-  test("goes on where a connection broke", async () => {
+  testSlow("goes on where a connection broke", async () => {
     let broken = 0;
     const breaks = await archive((path, from) => ({ ...whole(path, from), ...(broken++ < 2 ? { part: 50_000 } : {}) }));
     const { path } = await fetchFrom([breaks.url]);
@@ -69,7 +70,7 @@ describe.skipIf(!HAS_APT)("fetchSource()", () => {
     expect(breaks.asked).toHaveLength(3);
   });
 
-  test("leaves nothing in the cache if the connection breaks each time", async () => {
+  testSlow("leaves nothing in the cache if the connection breaks each time", async () => {
     const breaks = await archive((path, from) => ({ ...whole(path, from), part: 10 }));
     await expect(fetchFrom([breaks.url])).rejects.toThrow(CannotFetch);
     expect(readdirSync(join(top, String(made)))).toEqual(["work-1"]);

@@ -9,6 +9,7 @@ import { nameFaultOf } from "../../../src/console/keys/key-name.ts";
 import { privateFormatOf } from "../../../src/console/keys/private-key.ts";
 import { uploadOf } from "../../../src/console/keys/upload.ts";
 import { acceptedKey, keyVectors } from "../../support/key-vectors.ts";
+import { testSlow } from "../../support/thorough.ts";
 import { needs } from "../../support/tools.ts";
 
 const PUBLIC = acceptedKey("ed25519");
@@ -135,28 +136,31 @@ describe("uploadOf", () => {
     });
   });
 
-  test("sends nothing for a text or a name with a private key's mark, wherever it stands and however it is spaced", () => {
-    const piece = fc.oneof(
-      fc.string({ unit: "binary" }),
-      fc.constantFrom(PUBLIC, `${PUBLIC}\n`, "\n", "\r\n", " ", "\uFEFF", ...keyVectors().map(({ text }) => text)),
-    );
-    const marker = fc.constantFrom(...MARKERS).chain((mark) =>
-      fc.array(fc.nat(mark.length), { maxLength: 3 }).map((places) => {
-        // Broken at some places, as bad copies are.
-        let broken = mark;
-        for (const place of places) broken = `${broken.slice(0, place)}\n${broken.slice(place)}`;
-        return broken;
-      }),
-    );
-    fc.assert(
-      fc.property(piece, marker, piece, piece, (before, mark, after, name) => {
-        const text = `${before}${mark}${after}`;
-        expect("body" in uploadOf(text, "laptop")).toBe(false);
-        expect("body" in uploadOf(PUBLIC, `${name.slice(0, 8)}${mark}`)).toBe(false);
-      }),
-      { numRuns: 3000 },
-    );
-  });
+  testSlow(
+    "sends nothing for a text or a name with a private key's mark, wherever it stands and however it is spaced",
+    () => {
+      const piece = fc.oneof(
+        fc.string({ unit: "binary" }),
+        fc.constantFrom(PUBLIC, `${PUBLIC}\n`, "\n", "\r\n", " ", "\uFEFF", ...keyVectors().map(({ text }) => text)),
+      );
+      const marker = fc.constantFrom(...MARKERS).chain((mark) =>
+        fc.array(fc.nat(mark.length), { maxLength: 3 }).map((places) => {
+          // Broken at some places, as bad copies are.
+          let broken = mark;
+          for (const place of places) broken = `${broken.slice(0, place)}\n${broken.slice(place)}`;
+          return broken;
+        }),
+      );
+      fc.assert(
+        fc.property(piece, marker, piece, piece, (before, mark, after, name) => {
+          const text = `${before}${mark}${after}`;
+          expect("body" in uploadOf(text, "laptop")).toBe(false);
+          expect("body" in uploadOf(PUBLIC, `${name.slice(0, 8)}${mark}`)).toBe(false);
+        }),
+        { numRuns: 3000 },
+      );
+    },
+  );
 
   test("whatever it sends holds no mark, fits the rules of a name, and is one line", () => {
     const text = fc.oneof(

@@ -10,6 +10,7 @@ import { type DatabaseHandle, openDatabase } from "../../../src/store/client.ts"
 import { withGuardsDown } from "../../../src/store/protect.ts";
 import { type Client, createTestApp, type TestApp } from "../../support/app.ts";
 import { parseCsv } from "../../support/csv.ts";
+import { testSlow } from "../../support/thorough.ts";
 import { until } from "../../support/until.ts";
 
 let app: TestApp;
@@ -221,17 +222,20 @@ describe("exportAudit()", () => {
     }
   });
 
-  test("is given up when it is not read from for long, before the first block or after one, and frees the slot", async () => {
-    await addMany(MANY, "2034-01-01T00:00:00Z");
-    const range = {};
-    for (const blocks of [0, 1]) {
-      const places = createExportPlaces(1);
-      const reader = (await exportAudit(app.system, range, { format: "csv", places, patience: 1500 })).getReader();
-      for (let block = 0; block < blocks; block++) expect((await reader.read()).done).toBe(false);
-      await until(() => isFree(places));
-      await expect(reader.read()).rejects.toThrow("The export was interrupted");
-    }
-  });
+  testSlow(
+    "is given up when it is not read from for long, before the first block or after one, and frees the slot",
+    async () => {
+      await addMany(MANY, "2034-01-01T00:00:00Z");
+      const range = {};
+      for (const blocks of [0, 1]) {
+        const places = createExportPlaces(1);
+        const reader = (await exportAudit(app.system, range, { format: "csv", places, patience: 1500 })).getReader();
+        for (let block = 0; block < blocks; block++) expect((await reader.read()).done).toBe(false);
+        await until(() => isFree(places));
+        await expect(reader.read()).rejects.toThrow("The export was interrupted");
+      }
+    },
+  );
 
   test("is not waited for once its reader has left, also while a block is being read", async () => {
     await addMany(5001, "2034-02-01T00:00:00Z");

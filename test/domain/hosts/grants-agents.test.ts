@@ -11,6 +11,7 @@ import type { HostState } from "../../../src/protocol/fleet.ts";
 import { MINUTE } from "../../../src/shared/time/clock.ts";
 import { createTestApp } from "../../support/app.ts";
 import { joinedAgent } from "../../support/fleet.ts";
+import { testSlow } from "../../support/thorough.ts";
 
 const app = await createTestApp({ UAM_FLEET_WAIT: "1s" });
 afterAll(() => app.close());
@@ -62,7 +63,7 @@ describe("what agents are told", () => {
     expect(await app.lastAudit("fleet.confirmed")).toMatchObject({ result: "success" });
   });
 
-  test("all users of a group that the host joins and leaves", async () => {
+  testSlow("all users of a group that the host joins and leaves", async () => {
     const agent = await joinedAgent(app, "node", "");
     await agent.state();
     await agent.report();

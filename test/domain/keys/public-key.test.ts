@@ -7,7 +7,7 @@ import { processorTime } from "../../support/hang.ts";
 import { acceptedKey, keyVectors } from "../../support/key-vectors.ts";
 import { freshKey } from "../../support/keys.ts";
 import { generateKey, listFile, listLines } from "../../support/ssh-keygen.ts";
-import { isThorough } from "../../support/thorough.ts";
+import { isThorough, testSlow } from "../../support/thorough.ts";
 import { needs } from "../../support/tools.ts";
 import { mutations } from "./mutations.ts";
 
@@ -121,16 +121,20 @@ describe("parsePublicKey", () => {
 });
 
 describe.if(needs("ssh-keygen"))("parsePublicKey against ssh-keygen", () => {
-  test("parsePublicKey() gives what ssh-keygen prints for fresh keys of every type and size", () => {
-    const options = [["ed25519"], ...["256", "384", "521"].map((b) => ["ecdsa", "-b", b]), ["rsa", "-b", "2048"]];
-    for (const type of [...options, ["rsa", "-b", "3072"], ...(isThorough ? [["rsa", "-b", "4096"]] : [])]) {
-      const text = generateKey(["-t", ...type]);
-      const { bits, fingerprint } = parsePublicKey(text, KEY_TYPES);
-      const listed = listFile(text);
-      expect({ bits, fingerprint }).toEqual({ bits: listed?.bits ?? 0, fingerprint: listed?.fingerprint ?? "" });
-    }
-    expect(refusalOf(generateKey(["-t", "rsa", "-b", "1024"]))).toBe("RSA key has 1024 bits, the minimum is 2048");
-  }, 180_000);
+  testSlow(
+    "parsePublicKey() gives what ssh-keygen prints for fresh keys of every type and size",
+    () => {
+      const options = [["ed25519"], ...["256", "384", "521"].map((b) => ["ecdsa", "-b", b]), ["rsa", "-b", "2048"]];
+      for (const type of [...options, ["rsa", "-b", "3072"], ...(isThorough ? [["rsa", "-b", "4096"]] : [])]) {
+        const text = generateKey(["-t", ...type]);
+        const { bits, fingerprint } = parsePublicKey(text, KEY_TYPES);
+        const listed = listFile(text);
+        expect({ bits, fingerprint }).toEqual({ bits: listed?.bits ?? 0, fingerprint: listed?.fingerprint ?? "" });
+      }
+      expect(refusalOf(generateKey(["-t", "rsa", "-b", "1024"]))).toBe("RSA key has 1024 bits, the minimum is 2048");
+    },
+    180_000,
+  );
 
   test("parsePublicKey() refuses every vector that ssh-keygen refuses, and agrees on all others", () => {
     for (const { name, text } of VECTORS) {

@@ -15,6 +15,7 @@ import { DAY, MINUTE, SECOND } from "../../../src/shared/time/clock.ts";
 import { closings, users } from "../../../src/store/schema.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 import { freshKey } from "../../support/keys.ts";
+import { testSlow } from "../../support/thorough.ts";
 
 let app: TestApp;
 let name: string;
@@ -151,7 +152,7 @@ describe("expireDue()", () => {
     expect(await listClosings(app.db)).toEqual([]);
   });
 
-  test("retries one that keeps failing at growing intervals: not a record each minute for ever", async () => {
+  testSlow("retries one that keeps failing at growing intervals: not a record each minute for ever", async () => {
     app.clock.set(expireAt);
     await refuseExpiry();
     const minutes: number[] = [];

@@ -4,6 +4,7 @@ import type { Account, Drift } from "../../../src/protocol/host.ts";
 import { closings } from "../../../src/store/schema.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 import { freshKey } from "../../support/keys.ts";
+import { testSlow } from "../../support/thorough.ts";
 
 let app: TestApp;
 
@@ -104,7 +105,7 @@ describe("reconcileHost()", () => {
     expect(comparisons).toBe(2);
   });
 
-  test("reports no access that is just being taken away, and all that was cut short", async () => {
+  testSlow("reports no access that is just being taken away, and all that was cut short", async () => {
     const { id } = await app.user("drift-c");
     const admin = await app.admin();
     const shut = app.host.shutAccount;

@@ -1,6 +1,6 @@
 /** Many users through two years of joining, extending, disabling, expiring and recycling, against a model of the rules. */
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect } from "bun:test";
 import { sql } from "drizzle-orm";
 import { cleanUp } from "../../../src/domain/lifecycle/clean-up.ts";
 import { beat, HOLD } from "../../../src/domain/lifecycle/heartbeat.ts";
@@ -13,7 +13,7 @@ import { createUser, deleteUser, disableUser, enableUser } from "../../../src/do
 import { DAY } from "../../../src/shared/time/clock.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 import { createFakeHost } from "../../support/fake-host.ts";
-import { isThorough } from "../../support/thorough.ts";
+import { isThorough, testSlow } from "../../support/thorough.ts";
 
 /** Some 10 ms each on two cores; `bun run test:long two-years` has 10,000. */
 const PEOPLE = Number(process.env.UAM_TEST_PEOPLE ?? (isThorough ? 1000 : 25));
@@ -53,30 +53,34 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 describe("two years", () => {
-  test(`of ${PEOPLE} users: states, accounts, audit and mail are as the rules say after each day`, async () => {
-    const operator = { ...app.system, host };
-    for (let day = 0; day < DAYS; day++) {
-      app.clock.advance(DAY);
-      // A shorter period takes effect a day after it was set.
-      if (day === 299) await updateSetting(operator, "policy.recycle_period", "10d");
-      if (day === 500) await dropSetting(operator, "policy.recycle_period");
-      period = day >= 300 && day < 500 ? 10 * DAY : 30 * DAY;
-      await inLanes(daysWork(operator));
-      // Four times the service is stopped for some days; otherwise its heartbeat ran all night.
-      const stopped = day % 180 > 100 && day % 180 < 104;
-      if (!stopped) await tick(day);
-      await compareUsers(stopped);
-      await compareRecords();
-      if (day % 30 === 29) await forgetMail();
-    }
-    expect(joined).toBe(PEOPLE);
-    expect(uids.size).toBe(PEOPLE);
-    const [twice] = await app.db.execute(sql`
+  testSlow(
+    `of ${PEOPLE} users: states, accounts, audit and mail are as the rules say after each day`,
+    async () => {
+      const operator = { ...app.system, host };
+      for (let day = 0; day < DAYS; day++) {
+        app.clock.advance(DAY);
+        // A shorter period takes effect a day after it was set.
+        if (day === 299) await updateSetting(operator, "policy.recycle_period", "10d");
+        if (day === 500) await dropSetting(operator, "policy.recycle_period");
+        period = day >= 300 && day < 500 ? 10 * DAY : 30 * DAY;
+        await inLanes(daysWork(operator));
+        // Four times the service is stopped for some days; otherwise its heartbeat ran all night.
+        const stopped = day % 180 > 100 && day % 180 < 104;
+        if (!stopped) await tick(day);
+        await compareUsers(stopped);
+        await compareRecords();
+        if (day % 30 === 29) await forgetMail();
+      }
+      expect(joined).toBe(PEOPLE);
+      expect(uids.size).toBe(PEOPLE);
+      const [twice] = await app.db.execute(sql`
       select resource_id from audit where action = 'lifecycle.recycle' and result = 'success' group by 1 having count(*) > 1`);
-    expect(twice).toBeUndefined();
-    const [failed] = await app.db.execute(sql`select * from audit where result = 'failed' limit 1`);
-    expect(failed).toBeUndefined();
-  }, 3_600_000);
+      expect(twice).toBeUndefined();
+      const [failed] = await app.db.execute(sql`select * from audit where result = 'failed' limit 1`);
+      expect(failed).toBeUndefined();
+    },
+    3_600_000,
+  );
 });
 
 /** What administrators do on a day: each user at most one thing. */

@@ -12,6 +12,7 @@ import { DAY } from "../../../src/shared/time/clock.ts";
 import type { TestAgent } from "../../support/agent.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 import { joinedAgent } from "../../support/fleet.ts";
+import { testSlow } from "../../support/thorough.ts";
 
 let t: TestApp;
 let one: TestAgent;
@@ -157,7 +158,7 @@ test("what is being removed already is no question any more", async () => {
   expect((await held()).map(({ record }) => Number(record) > 0)).toEqual([true]);
 });
 
-test("a host speaks for itself, bounded, and only of names that can be ours", async () => {
+testSlow("a host speaks for itself, bounded, and only of names that can be ours", async () => {
   await setBack(one);
   for (let round = 0; round < 3; round++) {
     const many = Array.from({ length: MAX_UNKNOWN }, (_, n) => ({ name: `ext_u${round}x${n}`, uid: 61_000 + n }));
@@ -182,7 +183,7 @@ test("a host speaks for itself, bounded, and only of names that can be ours", as
   expect([await held(), await problems()]).toEqual([[], []]);
 });
 
-test("many hosts at once, and one that is forgotten, leave nothing behind", async () => {
+testSlow("many hosts at once, and one that is forgotten, leave nothing behind", async () => {
   const more: TestAgent[] = [];
   for (let index = 0; index < 8; index++) more.push(await joinedAgent(t, `more-${index}`));
   await Promise.all([one, ...more].map((agent) => setBack(agent, [LOST, { name: "ext_lost2", uid: 63_002 }])));

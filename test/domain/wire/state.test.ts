@@ -451,49 +451,52 @@ describe("a database that was set back", () => {
 });
 
 describe("grants", () => {
-  test("a user who has no account on the service's own host is left alone there, and is on the others", async () => {
-    const other = await createTestApp({ UAM_FLEET_WAIT: "1s" });
-    try {
-      const agent = await joinedAgent(other, "only");
-      await other.db.delete(hostGroupMembers).where(eq(hostGroupMembers.hostId, 1));
-      const before = other.host.accounts.size;
-      const { id, client } = await other.user("nora");
-      expect(other.host.accounts.size).toBe(before);
-      await client.call("POST", "/me/keys", { name: "laptop", public_key: freshKey() });
-      const { body } = await client.call("GET", "/me/keys");
-      other.clock.advance(10);
-      expect(accountOf(await agent.state(), "nora")).toMatchObject({
-        open: true,
-        keys: [{ id: body.data.items[0].id }],
-      });
-      const admin = await other.admin();
-      expect((await client.call("DELETE", `/me/keys/${body.data.items[0].id}`)).status).toBe(200);
-      expect((await admin.call("POST", `/users/${id}/disable?preview=true`)).body.data.host).toEqual([]);
-      expect((await admin.call("POST", `/users/${id}/disable`)).status).toBe(200);
-      expect((await admin.call("POST", `/users/${id}/enable`)).status).toBe(200);
-      expect((await admin.call("POST", `/users/${id}/extend`, { days: 3 })).status).toBe(200);
-      const { reconcileHost } = await import("../../../src/domain/lifecycle/reconcile.ts");
-      expect(await reconcileHost(other.services, "/nonexistent", "repair")).toEqual([]);
-      // One that is there all the same is closed as any other.
-      const [row] = await other.db.execute<{ uid: number }>(sql`select uid from accounts where user_id = ${id}`);
-      await other.host.createAccount({
-        name: "ext_nora",
-        uid: Number(row?.uid),
-        expireAt: other.clock.now(),
-        open: true,
-        keys: [],
-      });
-      expect((await admin.call("POST", `/users/${id}/disable`)).status).toBe(200);
-      expect(other.host.accounts.get("ext_nora")?.open).toBe(false);
-      expect((await admin.call("DELETE", `/users/${id}`)).status).toBe(200);
-      expect(other.host.accounts.has("ext_nora")).toBe(false);
-      other.clock.advance(10);
-      expect((await agent.state()).removed).toEqual([{ name: "ext_nora", uid: Number(row?.uid) }]);
-      expect(await other.db.select().from(grants).where(eq(grants.userId, id))).toEqual([]);
-    } finally {
-      await other.close();
-    }
-  });
+  testSlow(
+    "a user who has no account on the service's own host is left alone there, and is on the others",
+    async () => {
+      const other = await createTestApp({ UAM_FLEET_WAIT: "1s" });
+      try {
+        const agent = await joinedAgent(other, "only");
+        await other.db.delete(hostGroupMembers).where(eq(hostGroupMembers.hostId, 1));
+        const before = other.host.accounts.size;
+        const { id, client } = await other.user("nora");
+        expect(other.host.accounts.size).toBe(before);
+        await client.call("POST", "/me/keys", { name: "laptop", public_key: freshKey() });
+        const { body } = await client.call("GET", "/me/keys");
+        other.clock.advance(10);
+        expect(accountOf(await agent.state(), "nora")).toMatchObject({
+          open: true,
+          keys: [{ id: body.data.items[0].id }],
+        });
+        const admin = await other.admin();
+        expect((await client.call("DELETE", `/me/keys/${body.data.items[0].id}`)).status).toBe(200);
+        expect((await admin.call("POST", `/users/${id}/disable?preview=true`)).body.data.host).toEqual([]);
+        expect((await admin.call("POST", `/users/${id}/disable`)).status).toBe(200);
+        expect((await admin.call("POST", `/users/${id}/enable`)).status).toBe(200);
+        expect((await admin.call("POST", `/users/${id}/extend`, { days: 3 })).status).toBe(200);
+        const { reconcileHost } = await import("../../../src/domain/lifecycle/reconcile.ts");
+        expect(await reconcileHost(other.services, "/nonexistent", "repair")).toEqual([]);
+        // One that is there all the same is closed as any other.
+        const [row] = await other.db.execute<{ uid: number }>(sql`select uid from accounts where user_id = ${id}`);
+        await other.host.createAccount({
+          name: "ext_nora",
+          uid: Number(row?.uid),
+          expireAt: other.clock.now(),
+          open: true,
+          keys: [],
+        });
+        expect((await admin.call("POST", `/users/${id}/disable`)).status).toBe(200);
+        expect(other.host.accounts.get("ext_nora")?.open).toBe(false);
+        expect((await admin.call("DELETE", `/users/${id}`)).status).toBe(200);
+        expect(other.host.accounts.has("ext_nora")).toBe(false);
+        other.clock.advance(10);
+        expect((await agent.state()).removed).toEqual([{ name: "ext_nora", uid: Number(row?.uid) }]);
+        expect(await other.db.select().from(grants).where(eq(grants.userId, id))).toEqual([]);
+      } finally {
+        await other.close();
+      }
+    },
+  );
 });
 
 testSlow(

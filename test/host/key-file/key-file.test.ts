@@ -35,6 +35,7 @@ import {
   ownFile,
   targetIn,
 } from "../../support/key-file-lab.ts";
+import { testSlow } from "../../support/thorough.ts";
 
 const TEXT = 'expiry-time="20270101000000Z" ssh-ed25519 AAAAnew uam:1\n';
 const OLD = "ssh-ed25519 AAAAold uam:1\nssh-ed25519 AAAAolder uam:2\nssh-ed25519 AAAAoldest uam:3 and more text\n";
@@ -119,7 +120,7 @@ describe("writing", () => {
     expect(readdirSync(lab.ssh).sort()).toEqual(["authorized_keys", "config"]);
   });
 
-  test("writeKeyFile() neither lists nor removes thousands of files that look like its own", () => {
+  testSlow("writeKeyFile() neither lists nor removes thousands of files that look like its own", () => {
     writeAndCheck(OLD);
     const names = Array.from({ length: 8_000 }, (_, index) => `.uam.${String(index).padStart(32, "0")}`);
     for (const name of names) closeSync(openSync(join(lab.ssh, name), "wx"));

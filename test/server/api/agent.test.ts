@@ -270,7 +270,7 @@ describe("POST /agent/rotate", () => {
 });
 
 describe("a host that changes its key again and again", () => {
-  test("does so 60 times an hour, and is then answered 429 without a record; others go on", async () => {
+  testSlow("does so 60 times an hour, and is then answered 429 without a record; others go on", async () => {
     const [agent, other] = [await joinedAgent(t, "restless"), await joinedAgent(t, "restful")];
     await Promise.all([agent.state(), other.state()]);
     const records = async () => (await t.auditRows("host.rotate")).length;
@@ -295,7 +295,7 @@ describe("a host that changes its key again and again", () => {
 });
 
 describe("much at once", () => {
-  test("of one request that two replicas get at the same instant, one takes it", async () => {
+  testSlow("of one request that two replicas get at the same instant, one takes it", async () => {
     const database = openDatabase(t.connection, 4);
     const autocommit = openDatabase(t.connection, 2);
     const services = { ...t.services, db: database.db, autocommit: autocommit.db };

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createApp } from "../../../src/server/api/app.ts";
 import type { Database } from "../../../src/store/client.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
+import { testSlow } from "../../support/thorough.ts";
 import { until } from "../../support/until.ts";
 
 let app: TestApp;
@@ -49,7 +50,7 @@ describe("GET /healthz and GET /readyz", () => {
     expect(await get("/readyz")).toEqual({ status: 503, body: { error: "The database does not answer" } });
   });
 
-  test("see the database go and come back", async () => {
+  testSlow("see the database go and come back", async () => {
     let isThere = true;
     const { get } = appOn(() => (isThere ? Promise.resolve([]) : Promise.reject(new Error("gone"))));
     expect((await get("/readyz")).status).toBe(200);

@@ -79,7 +79,7 @@ async function newest(): Promise<number> {
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index);
 
 describe("a webhook that is taken away while something is delivered to it", () => {
-  test.each([
+  testSlow.each([
     ["deleted", (id: number) => deleteWebhook(app.system, id)],
     ["switched off", (id: number) => updateWebhook(app.system, id, { status: "disabled" })],
     ["sent elsewhere", (id: number) => updateWebhook(app.system, id, { url: "http://127.0.0.1:9/" })],
@@ -102,7 +102,7 @@ describe("a webhook that is taken away while something is delivered to it", () =
     expect(hook.requests).toHaveLength(before);
   });
 
-  test("and whoever does that waits for a receiver that does not answer, not for ever", async () => {
+  testSlow("and whoever does that waits for a receiver that does not answer, not for ever", async () => {
     const hook = await receiver();
     hook.answer = "hang";
     const { entry } = await make(hook.url);

@@ -15,6 +15,7 @@ import { ADMIN_PASSWORD, createTestApp, type TestApp } from "../../support/app.t
 import { type ForgedProvider, startForgedProvider } from "../../support/forged-provider.ts";
 import { HANG } from "../../support/hang.ts";
 import { APP, type Browser, CALLBACK, meetClock, openBrowser, ssoVariables } from "../../support/sso-browser.ts";
+import { testSlow } from "../../support/thorough.ts";
 
 let app: TestApp;
 let provider: ForgedProvider;
@@ -298,7 +299,7 @@ describe("a provider that is away", () => {
     expect(await login()).toBe(DONE);
   });
 
-  test("is not waited for longer than its time", async () => {
+  testSlow("is not waited for longer than its time", async () => {
     const rules = [{ claim: "groups", value: "uam-owners", role: "owner" }] as const;
     const settings = {
       ...{ issuer: provider.issuer, clientId: "uam", clientSecret: "s", redirectUri: CALLBACK, rules },

@@ -294,10 +294,10 @@ describe("uids after a restore", () => {
   test("restoreBackup() leaves a gap for those that were given out after the backup", async () => {
     expect(await nextAfter({})).toBe(20_041 + 1000 + 1);
   });
-  test("restoreBackup() continues above the highest that the host has", async () => {
+  testSlow("restoreBackup() continues above the highest that the host has", async () => {
     expect(await nextAfter({ onHost: 30_000 })).toBe(31_001);
   });
-  test("restoreBackup() continues above the highest of the database that it replaces", async () => {
+  testSlow("restoreBackup() continues above the highest of the database that it replaces", async () => {
     const database = await emptyDatabase();
     await withDatabase(database.superuser, (db) => db.insert(fleetSchema.uidCounter).values({ one: 1, last: 40_000 }));
     expect(await nextAfter({}, database)).toBe(41_001);
@@ -321,7 +321,7 @@ describe("uids after a restore", () => {
       return database;
     };
 
-    test("restoreBackup() of an older backup brings them where they belong", async () => {
+    testSlow("restoreBackup() of an older backup brings them where they belong", async () => {
       await backUp((await older()).superuser, "older");
       const database = await emptyDatabase();
       const { nextUid, migrated } = await load("older", database, { force: true });
@@ -334,20 +334,23 @@ describe("uids after a restore", () => {
       });
     });
 
-    test("restoreBackup() over an older database continues above its highest", async () => {
+    testSlow("restoreBackup() over an older database continues above its highest", async () => {
       expect(await nextAfter({}, await older())).toBe(31_042);
     });
   });
 
-  test("restoreBackup() gives a backup without a heartbeat one as old as itself, so that deletion waits", async () => {
-    const database = await emptyDatabase();
-    await nextAfter({}, database);
-    await withDatabase(database.superuser, async (db) => {
-      expect(await db.select().from(serviceSchema.serviceState)).toEqual([
-        { one: 1, heartbeatAt: WHEN, holdUntil: null },
-      ]);
-    });
-  });
+  testSlow(
+    "restoreBackup() gives a backup without a heartbeat one as old as itself, so that deletion waits",
+    async () => {
+      const database = await emptyDatabase();
+      await nextAfter({}, database);
+      await withDatabase(database.superuser, async (db) => {
+        expect(await db.select().from(serviceSchema.serviceState)).toEqual([
+          { one: 1, heartbeatAt: WHEN, holdUntil: null },
+        ]);
+      });
+    },
+  );
   test("restoreBackup() says of no host that its lease ends before one that it may have had since", async () => {
     const source = await emptyDatabase();
     const lapsed = { enrolledAt: WHEN, kind: "remote", leaseUntil: WHEN } as const;
@@ -366,7 +369,7 @@ describe("uids after a restore", () => {
     expect(Math.abs(left("short") - 303_000)).toBeLessThan(30_000);
   });
 
-  test("restoreBackup() never skips more than a tenth of what is left", async () => {
+  testSlow("restoreBackup() never skips more than a tenth of what is left", async () => {
     expect(await nextAfter({ last: 20_141 })).toBe(20_041 + 10 + 1);
     expect(await nextAfter({ last: 20_041 })).toBe(20_042);
   });
@@ -420,7 +423,7 @@ describe("writeBackup()", () => {
     expect(readdirSync(directory).filter((name) => name.includes("blind"))).toEqual([]);
   });
 
-  test("writeBackup() ends when it is told to, and leaves neither a file nor a connection", async () => {
+  testSlow("writeBackup() ends when it is told to, and leaves neither a file nor a connection", async () => {
     const database = await emptyDatabase();
     await withDatabase(database.superuser, (db) => fillAuditLog(db, 3000, busyDraft(seededRandom(1), WHEN, 1000)));
     const stop = new AbortController();
@@ -545,7 +548,7 @@ describe("restoreBackup() refuses", () => {
     }
   });
 
-  test("restoreBackup() refuses a database that holds data, unless forced", async () => {
+  testSlow("restoreBackup() refuses a database that holds data, unless forced", async () => {
     const full = await emptyDatabase();
     await load("used", full);
     const was = await fingerprint(full.superuser);
@@ -563,7 +566,7 @@ describe("restoreBackup() refuses", () => {
     });
   });
 
-  test("restoreBackup() refuses while the service is connected", async () => {
+  testSlow("restoreBackup() refuses while the service is connected", async () => {
     await withDatabase(target.connection, async (db) => {
       await db.execute("select 1");
       await expect(load("good", target)).rejects.toMatchObject({
@@ -574,7 +577,7 @@ describe("restoreBackup() refuses", () => {
     expect(await fingerprint(target.superuser)).toEqual(before);
   });
 
-  test("restoreBackup() refuses to drop what somebody else's view is made from", async () => {
+  testSlow("restoreBackup() refuses to drop what somebody else's view is made from", async () => {
     const shared = await emptyDatabase();
     await withDatabase(shared.superuser, (db) => db.execute("create view reports as select count(*) from users"));
     await expect(load("good", shared)).rejects.toMatchObject({
@@ -583,7 +586,7 @@ describe("restoreBackup() refuses", () => {
     });
   });
 
-  test("restoreBackup() changes nothing when it fails at the very end, or is stopped", async () => {
+  testSlow("restoreBackup() changes nothing when it fails at the very end, or is stopped", async () => {
     const failing = load("good", target, { beforeCommit: () => Promise.reject(new Error("too late")) });
     await expect(failing).rejects.toThrow("too late");
     const stop = new AbortController();
@@ -595,35 +598,38 @@ describe("restoreBackup() refuses", () => {
     expect(await fingerprint(target.superuser)).toEqual(before);
   });
 
-  test("restoreBackup() that is stopped after its commit has every row, and leaves indexes to the next start", async () => {
-    const copy = await emptyDatabase();
-    const first = [...indexesOf(MIGRATIONS).keys()].slice(0, INDEXES_AT_ONCE);
-    const stop = new AbortController();
-    const restored = await withDatabase(copy.superuser, async (db) => {
-      await db.execute("set application_name = 'somebody else'");
-      // Nobody gets any further than to the first of them.
-      for (const name of first) await db.execute(sql`select pg_advisory_lock(${LOCKS.index}, hashtext(${name}))`);
-      const restoring = load("good", copy, { signal: stop.signal });
-      while ((await db.execute("select id from audit")).length < 2000) await Bun.sleep(5);
-      stop.abort();
-      await db.execute("select pg_advisory_unlock_all()");
-      return await restoring;
-    });
-    expect(restored.unfinished).toContain("stopped");
-    await withDatabase(copy.superuser, async (db) => {
-      expect((await missingIndexes(db, MIGRATIONS)).length).toBeGreaterThan(10);
-      const rules = await db.execute(
-        "select 1 from pg_constraint where conname in ('audit_pkey', 'users_username_unique')",
-      );
-      expect(rules).toHaveLength(2);
-    });
-    await withDatabase(copy.connection, async (db) => {
-      expect(await auditProtectionFaults(db)).toEqual([]);
-      await prepareDatabase(db, { owner: copy.superuser, auditFloor: 0, log: silentLog });
-      expect(await missingIndexes(db, MIGRATIONS)).toEqual([]);
-    });
-    expect((await load("good", copy, { force: true })).unfinished).toBeUndefined();
-  });
+  testSlow(
+    "restoreBackup() that is stopped after its commit has every row, and leaves indexes to the next start",
+    async () => {
+      const copy = await emptyDatabase();
+      const first = [...indexesOf(MIGRATIONS).keys()].slice(0, INDEXES_AT_ONCE);
+      const stop = new AbortController();
+      const restored = await withDatabase(copy.superuser, async (db) => {
+        await db.execute("set application_name = 'somebody else'");
+        // Nobody gets any further than to the first of them.
+        for (const name of first) await db.execute(sql`select pg_advisory_lock(${LOCKS.index}, hashtext(${name}))`);
+        const restoring = load("good", copy, { signal: stop.signal });
+        while ((await db.execute("select id from audit")).length < 2000) await Bun.sleep(5);
+        stop.abort();
+        await db.execute("select pg_advisory_unlock_all()");
+        return await restoring;
+      });
+      expect(restored.unfinished).toContain("stopped");
+      await withDatabase(copy.superuser, async (db) => {
+        expect((await missingIndexes(db, MIGRATIONS)).length).toBeGreaterThan(10);
+        const rules = await db.execute(
+          "select 1 from pg_constraint where conname in ('audit_pkey', 'users_username_unique')",
+        );
+        expect(rules).toHaveLength(2);
+      });
+      await withDatabase(copy.connection, async (db) => {
+        expect(await auditProtectionFaults(db)).toEqual([]);
+        await prepareDatabase(db, { owner: copy.superuser, auditFloor: 0, log: silentLog });
+        expect(await missingIndexes(db, MIGRATIONS)).toEqual([]);
+      });
+      expect((await load("good", copy, { force: true })).unfinished).toBeUndefined();
+    },
+  );
 
   function targetOf(database: TestDatabase): RestoreTarget {
     const uids = { first: 20_000, last: 59_999, onHost: undefined };

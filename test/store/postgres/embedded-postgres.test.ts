@@ -25,6 +25,7 @@ import {
 import { reportsOfSyncfs } from "../../../src/store/postgres/postgres-process.ts";
 import { databaseDirectory } from "../../support/directory.ts";
 import { HANG } from "../../support/hang.ts";
+import { testSlow } from "../../support/thorough.ts";
 
 setDefaultTimeout(180_000);
 
@@ -282,7 +283,7 @@ describe("openEmbeddedPostgres", () => {
     expect(readFileSync(join(other, "postgres/data/thesis.txt"), "utf8")).toBe("precious");
   });
 
-  test("openEmbeddedPostgres() recovers from an initdb that was killed", async () => {
+  testSlow("openEmbeddedPostgres() recovers from an initdb that was killed", async () => {
     const program = join(import.meta.dir, "../../support/hold-postgres.ts");
     let fresh = "";
     const root = () => join(fresh, "postgres");
@@ -309,7 +310,7 @@ describe("openEmbeddedPostgres", () => {
     expect(underWay()).toBe(false);
   });
 
-  test("openEmbeddedPostgres() lets processes that start at once on nothing share one server", async () => {
+  testSlow("openEmbeddedPostgres() lets processes that start at once on nothing share one server", async () => {
     // A path longer than sockaddr_un can hold, too.
     const fresh = join(top, "x".repeat(100), "new");
     const holders = await Promise.all([hold(fresh, "command"), hold(fresh, "command"), hold(fresh, "command")]);

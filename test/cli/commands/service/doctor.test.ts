@@ -25,6 +25,7 @@ import { createTestApp, type TestApp } from "../../../support/app.ts";
 import { createTestDatabase } from "../../../support/database.ts";
 import { freePort } from "../../../support/port.ts";
 import { startPostgresNodes } from "../../../support/postgres-nodes.ts";
+import { testSlow } from "../../../support/thorough.ts";
 import { needs } from "../../../support/tools.ts";
 
 const top = mkdtempSync(join(tmpdir(), "uam-test-doctor-"));
@@ -407,7 +408,7 @@ describe("uam doctor as root in sudo mode", () => {
     return out;
   }
 
-  test("passes on what the service's user finds, and nothing in it that a terminal obeys", async () => {
+  testSlow("passes on what the service's user finds, and nothing in it that a terminal obeys", async () => {
     const finding = { area: "accounts", state: "fault", finding: `here: ${HOSTILE}`, remedy: HOSTILE };
     const text = await run(JSON.stringify([finding]));
     expect(text).toContain("here: \\x1b]0;owned\\x07 \\x9b31m\\x0d\\u202e\n");
@@ -417,40 +418,44 @@ describe("uam doctor as root in sudo mode", () => {
     expect(JSON.parse(json)).toContainEqual(finding);
   });
 
-  test("says so where that is no list of findings", async () => {
+  testSlow("says so where that is no list of findings", async () => {
     for (const said of ["", "{}", "[1]", '[{"area":"accounts","state":"ok","finding":{"length":3}}]'])
       expect(await run(said)).toContain("The service's user cannot run uam doctor");
   });
 });
 
 describe("uam doctor before an external database", () => {
-  test("says what the database does not do, and looks no further into it", async () => {
-    const cluster = await startPostgresNodes(1, { fsync: "off", synchronous_commit: "off" });
-    try {
-      const [primary, standby] = cluster.nodes;
-      if (primary === undefined || standby === undefined) throw new Error("two nodes are needed");
-      const open = async () => {
-        throw new Error("opened");
-      };
-      const at = async (node: typeof primary) =>
-        (await examineApp({ open }, { databaseUrl: cluster.url("", [node]) })).filter(
-          ({ area }) => area === "database",
-        );
-      expect(await at(standby)).toMatchObject([
-        { state: "fault", finding: "The database server is a standby, which takes no changes" },
-      ]);
-      expect(await at(primary)).toMatchObject([{ state: "fault", finding: "opened" }]);
-      const main = openDatabase({ url: cluster.url("", [primary]) }, 1);
-      expect((await checkDatabase(main.db, true)).map(({ state, finding }) => `${state}: ${finding}`)).toEqual([
-        expect.stringMatching(/^ok: PostgreSQL .* answers$/),
-        "fault: The role postgres is a superuser of PostgreSQL",
-        "fault: fsync is off: a crash of the machine destroys the database",
-        "fault: synchronous_commit is off: a crash loses the last changes",
-        "note: No commit waits for a standby: a failover loses the last changes",
-      ]);
-      await main.close();
-    } finally {
-      await cluster.close();
-    }
-  }, 180_000);
+  testSlow(
+    "says what the database does not do, and looks no further into it",
+    async () => {
+      const cluster = await startPostgresNodes(1, { fsync: "off", synchronous_commit: "off" });
+      try {
+        const [primary, standby] = cluster.nodes;
+        if (primary === undefined || standby === undefined) throw new Error("two nodes are needed");
+        const open = async () => {
+          throw new Error("opened");
+        };
+        const at = async (node: typeof primary) =>
+          (await examineApp({ open }, { databaseUrl: cluster.url("", [node]) })).filter(
+            ({ area }) => area === "database",
+          );
+        expect(await at(standby)).toMatchObject([
+          { state: "fault", finding: "The database server is a standby, which takes no changes" },
+        ]);
+        expect(await at(primary)).toMatchObject([{ state: "fault", finding: "opened" }]);
+        const main = openDatabase({ url: cluster.url("", [primary]) }, 1);
+        expect((await checkDatabase(main.db, true)).map(({ state, finding }) => `${state}: ${finding}`)).toEqual([
+          expect.stringMatching(/^ok: PostgreSQL .* answers$/),
+          "fault: The role postgres is a superuser of PostgreSQL",
+          "fault: fsync is off: a crash of the machine destroys the database",
+          "fault: synchronous_commit is off: a crash loses the last changes",
+          "note: No commit waits for a standby: a failover loses the last changes",
+        ]);
+        await main.close();
+      } finally {
+        await cluster.close();
+      }
+    },
+    180_000,
+  );
 });

@@ -12,6 +12,7 @@ import { users } from "../../../../src/store/schema.ts";
 import { createTestCli, type TestCli } from "../../../support/cli.ts";
 import { createTestClock } from "../../../support/clock.ts";
 import { grantDefault, insertHost } from "../../../support/host-rows.ts";
+import { testSlow } from "../../../support/thorough.ts";
 
 let cli: TestCli;
 let count = 0;
@@ -204,7 +205,7 @@ describe("who changes between the question and the change", () => {
 });
 
 describe("a filter", () => {
-  test("chooses by supervisor, status and text, and up to 20 are named before the question", async () => {
+  testSlow("chooses by supervisor, status and text, and up to 20 are named before the question", async () => {
     const more = Array.from({ length: 21 }, (_, n) => `dan${String(n).padStart(2, "0")}-${count}`);
     for (const name of more) await create(name);
     const questions: string[] = [];
@@ -311,7 +312,7 @@ describe("--json of several", () => {
 });
 
 describe("further hosts", () => {
-  test("are waited for together, and named where they have not confirmed", async () => {
+  testSlow("are waited for together, and named where they have not confirmed", async () => {
     const fleet = await createTestCli({ UAM_BASE_URL: "https://uam.example.org", UAM_FLEET_WAIT: "1s" });
     const { db, close } = openDatabase({ url: fleet.variables.UAM_DATABASE_URL ?? "" }, 1);
     const parts = { db, clock: systemTime() };
@@ -367,7 +368,7 @@ describe("stopped in the middle", () => {
     expect(await statuses()).toEqual(["active", "active", "active"]);
   });
 
-  test("lets those under way finish, begins no other, and says who is which", async () => {
+  testSlow("lets those under way finish, begins no other, and says who is which", async () => {
     const more = Array.from({ length: 12 }, (_, n) => `eve${n}-${count}`);
     for (const name of more) await create(name);
     let stop = () => {};

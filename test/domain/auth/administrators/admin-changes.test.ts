@@ -5,6 +5,7 @@ import { hashToken } from "../../../../src/domain/auth/sessions/sessions.ts";
 import { HOUR, shift } from "../../../../src/shared/time/clock.ts";
 import { resetTokens } from "../../../../src/store/schema-auth.ts";
 import { ADMIN_PASSWORD, createTestApp, type TestApp } from "../../../support/app.ts";
+import { testSlow } from "../../../support/thorough.ts";
 
 let app: TestApp;
 beforeAll(async () => {
@@ -39,7 +40,7 @@ describe("setAdminPassword()", () => {
     expect(await app.db.select().from(resetTokens)).toEqual([]);
   });
 
-  test("does not deadlock with logins and reset mails of the same name", async () => {
+  testSlow("does not deadlock with logins and reset mails of the same name", async () => {
     for (let round = 0; round < 15; round++) {
       app.clock.advance(HOUR);
       const mailed = app.anonymous().call("POST", "/auth/admin/forgot", { username: "admin" });

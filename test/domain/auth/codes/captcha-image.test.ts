@@ -6,6 +6,7 @@ import {
   CAPTCHA_WIDTH,
   drawCaptcha,
 } from "../../../../src/domain/auth/codes/captcha-image.ts";
+import { testSlow } from "../../../support/thorough.ts";
 
 const PNG_SIGNATURE = Buffer.from("89504e470d0a1a0a", "hex");
 
@@ -58,7 +59,7 @@ describe("drawCaptcha", () => {
     }
   });
 
-  test("drawCaptcha() refuses with limited when too many wait, and serves again afterwards", async () => {
+  testSlow("drawCaptcha() refuses with limited when too many wait, and serves again afterwards", async () => {
     const results = await Promise.allSettled(Array.from({ length: 230 }, () => drawCaptcha()));
     const refused = results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
     expect(refused.length).toBe(29);

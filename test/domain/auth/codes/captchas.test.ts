@@ -12,6 +12,7 @@ import type { CaptchaMode } from "../../../../src/domain/operation/context.ts";
 import { HOUR, MINUTE } from "../../../../src/shared/time/clock.ts";
 import { secrets, usedCaptchas } from "../../../../src/store/schema-auth.ts";
 import { createTestApp, type TestApp } from "../../../support/app.ts";
+import { testSlow } from "../../../support/thorough.ts";
 
 let app: TestApp;
 let count = 0;
@@ -158,7 +159,7 @@ describe("limits on anonymous routes", () => {
     [10, "POST", "/approvals", (n) => ({ username: `nobody-${n}`, email: "a@example.org" })],
   ];
 
-  test.each(["on", "proof", "off"])("hold with UAM_CAPTCHA=%s", async (captcha) => {
+  testSlow.each(["on", "proof", "off"])("hold with UAM_CAPTCHA=%s", async (captcha) => {
     const limited = await createTestApp({ UAM_CAPTCHA: captcha, UAM_RATE_LIMIT: "on" });
     for (const [most, method, path, body] of ROUTES) {
       const statuses: number[] = [];

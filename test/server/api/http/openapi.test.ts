@@ -16,6 +16,7 @@ import { KEY_TYPES } from "../../../../src/shared/product/ssh-key-types.ts";
 import { type Client, createTestApp, type TestApp } from "../../../support/app.ts";
 import { makeManager } from "../../../support/manager.ts";
 import { apiDocument } from "../../../support/openapi.ts";
+import { testSlow } from "../../../support/thorough.ts";
 
 /** Every route of the interface and the statuses it can answer with; 408, 413 and 500 are every route's, what a token brings about every guarded one's. */
 const STATUSES: Record<string, readonly number[]> = {
@@ -369,24 +370,28 @@ describe("createOpenApiDocument()", () => {
     expect([key.fingerprint]).toEqual([...(stored?.fingerprint?.examples ?? [])] as string[]);
   });
 
-  test("passes the linter", async () => {
-    const directory = mkdtempSync(join(tmpdir(), "uam-openapi-"));
-    const file = join(directory, "openapi.json");
-    writeFileSync(file, JSON.stringify(apiDocument));
-    const root = join(import.meta.dir, "../../../..");
-    const linter = Bun.spawn(
-      [process.execPath, "--bun", join(root, "node_modules/.bin/redocly"), "lint", file, "--format=json"],
-      {
-        cwd: root,
-        stderr: "pipe",
-        env: { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" },
-      },
-    );
-    const report = JSON.parse(await linter.stdout.text());
-    rmSync(directory, { recursive: true });
-    expect(report.problems).toEqual([]);
-    expect(report.totals).toEqual({ errors: 0, warnings: 0, ignored: 0 });
-  }, 180_000);
+  testSlow(
+    "passes the linter",
+    async () => {
+      const directory = mkdtempSync(join(tmpdir(), "uam-openapi-"));
+      const file = join(directory, "openapi.json");
+      writeFileSync(file, JSON.stringify(apiDocument));
+      const root = join(import.meta.dir, "../../../..");
+      const linter = Bun.spawn(
+        [process.execPath, "--bun", join(root, "node_modules/.bin/redocly"), "lint", file, "--format=json"],
+        {
+          cwd: root,
+          stderr: "pipe",
+          env: { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" },
+        },
+      );
+      const report = JSON.parse(await linter.stdout.text());
+      rmSync(directory, { recursive: true });
+      expect(report.problems).toEqual([]);
+      expect(report.totals).toEqual({ errors: 0, warnings: 0, ignored: 0 });
+    },
+    180_000,
+  );
 });
 
 describe("GET /openapi.json", () => {

@@ -5,6 +5,7 @@ import { MOST_REFUSED } from "../../../../src/server/api/http/refused-changes.ts
 import { MINUTE } from "../../../../src/shared/time/clock.ts";
 import { ADMIN_PASSWORD, type Client, createTestApp, loginUser, type TestApp } from "../../../support/app.ts";
 import { freshKey } from "../../../support/keys.ts";
+import { testSlow } from "../../../support/thorough.ts";
 
 let t: TestApp;
 let admin: Client;
@@ -55,7 +56,7 @@ describe("changes that are refused", () => {
     expect(await failures()).toBe(before + 60);
   });
 
-  test("do not count what succeeds, of however many at once", async () => {
+  testSlow("do not count what succeeds, of however many at once", async () => {
     const answers = await Promise.all(
       Array.from({ length: 100 }, (_, n) =>
         admin.call("POST", "/users", { username: `many-${n}`, email: `m${n}@example.org` }),
@@ -82,7 +83,7 @@ describe("changes that are refused", () => {
     expect(await t.lastAudit("auth.changes_refused")).toMatchObject({ actorType: "token", actor: "robot" });
   });
 
-  test("count for a token together with all that it made, in all generations, and with no other", async () => {
+  testSlow("count for a token together with all that it made, in all generations, and with no other", async () => {
     const wanted = { name: "robot", role: "operator", days: 1 };
     const make = async (by: Client, more: object, headers = {}) => {
       const made = await by.call("POST", "/tokens", { ...wanted, ...more }, headers);
@@ -103,32 +104,39 @@ describe("changes that are refused", () => {
     expect(await failures()).toBe(before + 61);
   });
 
-  test("do not count what the service could not do for an administrator, who may have to take access away right then", async () => {
-    const { id } = await t.user("reopened");
-    await admin.call("POST", `/users/${id}/disable`);
-    t.host.failing.add("openAccount");
-    for (let n = 0; n <= MOST_REFUSED; n++) expect((await admin.call("POST", `/users/${id}/enable`)).status).toBe(500);
-    t.host.failing.delete("openAccount");
-    expect((await admin.call("POST", `/users/${id}/enable`)).status).toBe(200);
-    expect((await admin.call("POST", `/users/${id}/disable`)).status).toBe(200);
-  });
+  testSlow(
+    "do not count what the service could not do for an administrator, who may have to take access away right then",
+    async () => {
+      const { id } = await t.user("reopened");
+      await admin.call("POST", `/users/${id}/disable`);
+      t.host.failing.add("openAccount");
+      for (let n = 0; n <= MOST_REFUSED; n++)
+        expect((await admin.call("POST", `/users/${id}/enable`)).status).toBe(500);
+      t.host.failing.delete("openAccount");
+      expect((await admin.call("POST", `/users/${id}/enable`)).status).toBe(200);
+      expect((await admin.call("POST", `/users/${id}/disable`)).status).toBe(200);
+    },
+  );
 
-  test("are bounded for an external user by how many sessions there can be: a login more ends the oldest", async () => {
-    const { client: first } = await t.user("collector");
-    const sessions = [first];
-    for (let n = 0; n < 11; n++) {
-      t.clock.advance(MINUTE);
-      sessions.push(await loginUser(t.system, t.app, "collector"));
-    }
-    const open = await Promise.all(sessions.map(async (one) => (await one.call("GET", "/auth/me")).status));
-    expect(open).toEqual([401, 401, ...Array(10).fill(200)]);
-    const before = await failures();
-    for (let n = 0; n < 61; n++) await Promise.all(sessions.map(upload));
-    expect(await failures()).toBe(before + 600);
-    // Nobody else's end with them.
-    expect((await user.call("GET", "/auth/me")).status).toBe(200);
-    expect((await admin.call("GET", "/auth/me")).status).toBe(200);
-  });
+  testSlow(
+    "are bounded for an external user by how many sessions there can be: a login more ends the oldest",
+    async () => {
+      const { client: first } = await t.user("collector");
+      const sessions = [first];
+      for (let n = 0; n < 11; n++) {
+        t.clock.advance(MINUTE);
+        sessions.push(await loginUser(t.system, t.app, "collector"));
+      }
+      const open = await Promise.all(sessions.map(async (one) => (await one.call("GET", "/auth/me")).status));
+      expect(open).toEqual([401, 401, ...Array(10).fill(200)]);
+      const before = await failures();
+      for (let n = 0; n < 61; n++) await Promise.all(sessions.map(upload));
+      expect(await failures()).toBe(before + 600);
+      // Nobody else's end with them.
+      expect((await user.call("GET", "/auth/me")).status).toBe(200);
+      expect((await admin.call("GET", "/auth/me")).status).toBe(200);
+    },
+  );
 
   test("count what an external user makes the host refuse, for its home is theirs", async () => {
     const { client } = await t.user("obstinate");

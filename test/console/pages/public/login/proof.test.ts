@@ -3,6 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { solve } from "../../../../../src/console/pages/public/login/proof.ts";
+import { testSlow } from "../../../../support/thorough.ts";
 
 function proof(n: number, maximum: number, salt = "a salt.é") {
   const target = createHash("sha256").update(`${salt}${n}`).digest("hex");
@@ -30,7 +31,7 @@ describe("the work", () => {
     await expect(solve(proof(2_001, 2_000), watch())).rejects.toThrow("no solution");
   });
 
-  test("lets others work meanwhile, and says how far it is", async () => {
+  testSlow("lets others work meanwhile, and says how far it is", async () => {
     const watched = watch();
     let turns = 0;
     const timer = setInterval(() => turns++, 1);
