@@ -26,7 +26,7 @@ afterAll(() => app.close());
 
 setDefaultTimeout(180_000);
 
-const RUNS = { numRuns: isThorough ? 300 : 40 };
+const RUNS = { numRuns: isThorough ? 300 : 15 };
 
 /** Strings of all sorts: any unit of UTF-16, lone surrogates and NUL too, and what parsers trip over. */
 const anyText = fc.oneof(
