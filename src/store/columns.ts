@@ -1,6 +1,6 @@
 /** The kinds of columns that tables share. */
 
-import { bigint, customType, timestamp } from "drizzle-orm/pg-core";
+import { bigint, customType, text, timestamp } from "drizzle-orm/pg-core";
 
 /** Bytes. */
 export const bytea = customType<{ data: Uint8Array; driverData: Uint8Array }>({ dataType: () => "bytea" });
@@ -10,3 +10,13 @@ export const id = () => bigint({ mode: "number" }).generatedAlwaysAsIdentity().p
 
 /** A moment, to the millisecond. */
 export const time = () => timestamp({ withTimezone: true, precision: 3, mode: "date" });
+
+/** When somebody's access is open. */
+export const hours = () => ({
+  /** When it begins; null: at once. */
+  startsAt: time(),
+  /** The hours of the week, as `parseHours` reads them; null for always. */
+  hours: text(),
+  /** When it next begins or ends by these; null where it does not. */
+  hoursDueAt: time(),
+});

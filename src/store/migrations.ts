@@ -46,6 +46,7 @@ import companyChanges from "../../drizzle/0042_company_changes.sql" with { type:
 import reviews from "../../drizzle/0043_reviews.sql" with { type: "text" };
 import sponsors from "../../drizzle/0044_sponsors.sql" with { type: "text" };
 import terms from "../../drizzle/0045_terms.sql" with { type: "text" };
+import hours from "../../drizzle/0046_hours.sql" with { type: "text" };
 
 export interface Migration {
   readonly name: string;
@@ -99,4 +100,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0043_reviews", sql: reviews },
   { name: "0044_sponsors", sql: sponsors },
   { name: "0045_terms", sql: terms },
+  { name: "0046_hours", sql: hours },
 ];

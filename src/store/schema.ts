@@ -11,7 +11,7 @@ import {
   SPONSOR_ANSWERS,
   USER_STATUSES,
 } from "../shared/product/statuses.ts";
-import { id, time } from "./columns.ts";
+import { hours, id, time } from "./columns.ts";
 import { searched } from "./conditions.ts";
 import { companies } from "./schema-companies.ts";
 
@@ -38,6 +38,7 @@ export const users = pgTable(
     sponsorEmail: text().notNull().default(""),
     status: text({ enum: USER_STATUSES }).notNull().default("active"),
     expireAt: time().notNull(),
+    ...hours(),
     disabledAt: time(),
     /** The last login with a code; null before the first. */
     lastLoginAt: time(),
@@ -59,6 +60,7 @@ export const users = pgTable(
     // For counts, which then need not read the users' rows.
     index("users_status_expire_at").on(t.status, t.expireAt),
     index("users_welcome_pending").on(t.id).where(sql`${t.welcomePendingSince} is not null`),
+    index("users_hours_due_at").on(t.hoursDueAt).where(sql`${t.hoursDueAt} is not null`),
     index("users_company_id").on(t.companyId, t.id).where(sql`${t.companyId} is not null`),
     index("users_sponsor_email").on(t.sponsorEmail, t.id).where(sql`${t.sponsorEmail} <> ''`),
     index("users_seen_at").on(t.seenAt, t.createdAt, t.id),
