@@ -1,21 +1,7 @@
 /** /users: administrators manage external users. */
 
 import * as v from "valibot";
-import { USER_STATUSES } from "../shared/product/statuses.ts";
-import {
-  expiry,
-  givenNote,
-  givenReason,
-  givenSponsor,
-  IdParams,
-  id,
-  newNetworks,
-  newPerson,
-  pageOf,
-  person,
-  timestamp,
-  ttlDays,
-} from "./fields.ts";
+import { expiry, IdParams, pageOf, timestamp } from "./fields.ts";
 import { hosts, statusOnHosts } from "./hosts-confirmation.ts";
 import { PreviewQuery, previewed, UserPreview } from "./preview.ts";
 import {
@@ -30,65 +16,11 @@ import {
   type Routes,
   SPONSOR,
 } from "./route.ts";
+import { CreatedUser, DeletionQuery, NewUser, UserChanges } from "./users/bodies.ts";
 import { Extension, Reason } from "./users/changes.ts";
 import { UserDiagnosis } from "./users/diagnosis.ts";
-import {
-  ListedUser,
-  MANAGER,
-  SupervisorList,
-  SupervisorQuery,
-  USER_NETWORKS,
-  UserExportQuery,
-  UserQuery,
-  UserRecord,
-} from "./users/lists.ts";
-
-export const CreatedUser = v.pipe(
-  v.object({
-    id,
-    username: person.username,
-    status: v.picklist(USER_STATUSES),
-    expire_at: expiry,
-  }),
-  v.title("CreatedUser"),
-);
-
-/** Where they come from. */
-const belonging = {
-  company_id: v.optional(
-    v.nullable(
-      v.pipe(id, v.description("The company that they come from, within whose limits they lie; null for none")),
-    ),
-  ),
-  manager: v.optional(v.pipe(v.boolean(), v.description(MANAGER), v.examples([false]))),
-  sponsor_email: givenSponsor,
-};
-
-export const NewUser = v.pipe(
-  v.object({
-    ...newPerson,
-    note: givenNote,
-    ttl_days: ttlDays,
-    source_networks: newNetworks(USER_NETWORKS),
-    ...belonging,
-  }),
-  v.title("NewUser"),
-);
-
-export const UserChanges = v.pipe(
-  v.object({
-    email: v.optional(newPerson.email),
-    full_name: newPerson.full_name,
-    supervisor: newPerson.supervisor,
-    purpose: newPerson.purpose,
-    note: givenNote,
-    source_networks: newNetworks(USER_NETWORKS),
-    ...belonging,
-  }),
-  v.title("UserChanges"),
-);
-
-export const DeletionQuery = v.object({ ...PreviewQuery.entries, reason: givenReason });
+import { HoursQuery, UserHours } from "./users/hours.ts";
+import { ListedUser, SupervisorList, SupervisorQuery, UserExportQuery, UserQuery, UserRecord } from "./users/lists.ts";
 
 /** In answers to requests that have `unchanged_since`. */
 const undoing = v.optional(
@@ -121,10 +53,10 @@ export const users = {
     answer: CreatedUser,
     refusals: {
       400: "The body is invalid (final), or the user could not be created for another reason, which the message names: trying again may help",
-      409: "The username is taken, the host has an account or a home of that name, the company is full or has ended, or everybody needs a sponsor",
+      409: "The username is taken, the host has an account or a home of that name, the company is full or has ended, everybody needs a sponsor, or a start or hours are given for an account on further hosts",
     },
     otherwise: 400,
-    reasons: [...NEW_ACCOUNT, ...COMPANY, ...SPONSOR, "user.taken", "network.invalid"],
+    reasons: [...NEW_ACCOUNT, ...COMPANY, ...SPONSOR, "user.taken", "network.invalid", "hours.hosts"],
   },
   "GET /users/supervisors": {
     operationId: "listSupervisors",
@@ -168,21 +100,38 @@ export const users = {
   },
   "PATCH /users/:id": {
     operationId: "updateUser",
-    summary: "Change e-mail, full name, supervisor, sponsor, purpose, note, company or networks",
+    summary: "Change e-mail, full name, supervisor, sponsor, purpose, note, company, networks, start or hours",
     description:
-      "Only the fields that are sent change; an empty text clears full name, supervisor, purpose or note, an empty list lifts the restriction to networks. Another address ends the user's sessions with this service. When this returns, the authorized-keys file on the host refuses the keys from outside the networks, and SSH sessions from outside have ended. Keys with networks of their own keep what both have in common.",
+      "Only the fields that are sent change; an empty text clears full name, supervisor, purpose or note, an empty list lifts the restriction to networks. Another address ends the user's sessions with this service. When this returns, the authorized-keys file on the host refuses the keys from outside the networks, and SSH sessions from outside have ended. Keys with networks of their own keep what both have in common. Hours are in force when this returns: sessions that are open outside them have ended, and sshd itself refuses the keys from the end of each window on. Networks and hours are changed in requests of their own.",
     who: operators,
     records: "user.update",
     params: IdParams,
     body: UserChanges,
     answer: UserRecord,
     refusals: {
-      400: "A field is invalid (final), or the user could not be changed for another reason, which the message names: networks that could not be narrowed on the host are stored all the same, and the service keeps trying",
+      400: "A field is invalid (final), or the user could not be changed for another reason, which the message names: networks that could not be narrowed on the host, and hours that it does not follow yet, are stored all the same, and the service keeps trying",
       404: true,
-      409: "The company is full or has ended, theirs is being ended, or everybody needs a sponsor",
+      409: "The company is full or has ended, theirs is being ended, everybody needs a sponsor, access has begun, so that its start cannot be moved, or the user has an account on a further host, which keeps no hours",
     },
     otherwise: 400,
-    reasons: [...ACCOUNT, ...COMPANY, ...SPONSOR, "user.missing", "network.invalid", "state.conflict", "access.owed"],
+    reasons: [
+      ...ACCOUNT,
+      ...COMPANY,
+      ...SPONSOR,
+      ...(["user.missing", "network.invalid", "state.conflict", "access.owed", "user.started", "hours.hosts"] as const),
+    ],
+  },
+  "GET /users/:id/hours": {
+    operationId: "listUserHours",
+    summary: "List when a user's access is open",
+    description:
+      "As moments, by start, end and hours, whether or not the user is disabled. Windows that touch are one, and those that reach beyond `from` or `to` are cut there.",
+    who: operators,
+    params: IdParams,
+    query: HoursQuery,
+    answer: UserHours,
+    refusals: { 404: true },
+    reasons: ["user.missing"],
   },
   "POST /users/:id/disable": {
     operationId: "disableUser",

@@ -29,11 +29,13 @@ const COLUMNS: Readonly<Record<Field, true>> = {
     status: true,
     expire_at: true,
   },
+  ...{ starts_at: true, hours: true, access: true, access_changes_at: true },
   ...{ disabled_at: true, welcome: true, created_at: true, updated_at: true, last_login_at: true },
   ...{ active_keys: true, last_key_use_at: true },
 };
 
-/** A file of users, with every field of their records. */
+/** A file of users, with every field of their records; the hours as text. */
 export function userFile(format: ExportFormat): UserFile {
-  return { format, columns: Object.keys(COLUMNS), record: listedUserRecord };
+  const record = (user: ListedUser, now: Date) => ({ ...listedUserRecord(user, now), hours: user.hours });
+  return { format, columns: Object.keys(COLUMNS), record };
 }

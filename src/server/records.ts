@@ -23,6 +23,7 @@ import { formatOptionalTimestamp, formatTimestamp } from "../shared/time/timesta
 import type { ApprovalRow, KeyRow, UserRow } from "../store/schema.ts";
 import type { TotpRow } from "../store/schema-passkeys.ts";
 import type { SsoIdentityRow } from "../store/schema-sso.ts";
+import { accessTimes } from "./hours-records.ts";
 
 /** The user as of now: from the moment of expiry they read as expired, whatever the jobs have done. */
 export function userRecord(user: UserRow, now: Date) {
@@ -41,6 +42,7 @@ export function userRecord(user: UserRow, now: Date) {
     sponsor_email: user.sponsorEmail,
     status: statusAt(user, now),
     expire_at: formatTimestamp(user.expireAt),
+    ...accessTimes(user, now),
     disabled_at: formatOptionalTimestamp(user.disabledAt),
     welcome: user.welcomePendingSince === null ? ("sent" as const) : ("pending" as const),
     created_at: formatTimestamp(user.createdAt),

@@ -81,7 +81,14 @@ export const PLACES: Readonly<Record<string, Place>> = {
   "server/logging.ts": { what: "the log's sinks and formats", imports: [] },
   "server/records.ts": {
     what: "what the API and the command line show of stored rows",
-    imports: ["domain", "store/schema.ts", "store/schema-sso.ts", "store/schema-passkeys.ts"],
+    imports: [
+      ...["domain", "store/schema.ts", "store/schema-sso.ts", "store/schema-passkeys.ts"],
+      "server/hours-records.ts",
+    ],
+  },
+  "server/hours-records.ts": {
+    what: "the same of when users' access is open",
+    imports: ["domain/accounts", "store/schema.ts"],
   },
   "server/audit-records.ts": {
     what: "the same of the audit log, and of the access that it proves",
@@ -121,6 +128,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
     what: "HTTP: the contract's handlers, and in http/, which alone knows Elysia, what surrounds them",
     imports: [
       "server/records.ts",
+      "server/hours-records.ts",
       "server/audit-records.ts",
       "server/diagnosis-record.ts",
       "server/listed-user-record.ts",

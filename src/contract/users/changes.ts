@@ -2,24 +2,16 @@
 
 import * as v from "valibot";
 import { MAX_DAYS } from "../../shared/time/duration.ts";
-import { isTimestamp } from "../../shared/time/timestamp.ts";
-import { givenReason, text, wholeNumber } from "../fields.ts";
+import { givenReason, wholeNumber } from "../fields.ts";
+import { givenMoment } from "./hours.ts";
 
 /** The user's `updated_at`, by which a caller undoes what they have just done, and nothing else. */
 const unchangedSince = v.optional(
-  moment(
+  givenMoment(
     "2026-11-20T08:00:00.000Z",
     "An `updated_at`: refused with 409, `user.changed`, if the user was changed since. To undo a change, send that of its answer",
   ),
 );
-
-/** A moment in a request. */
-function moment(example: string, description: string) {
-  return v.pipe(
-    text(example, description, { format: "date-time", maxLength: 64 }),
-    v.check(isTimestamp, "is not an RFC 3339 timestamp such as 2026-11-20T08:00:00Z"),
-  );
-}
 
 export const Extension = v.pipe(
   v.object({
@@ -31,7 +23,7 @@ export const Extension = v.pipe(
       ),
     ),
     until: v.optional(
-      moment(
+      givenMoment(
         "2027-01-31T17:00:00Z",
         "Instead of `days`: when access ends from now on, RFC 3339; may be earlier than the present end",
       ),

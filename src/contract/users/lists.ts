@@ -20,6 +20,7 @@ import {
   text,
   timestamp,
 } from "../fields.ts";
+import { accessTimes } from "./hours.ts";
 
 export const USER_NETWORKS = "From where the account's keys may be used for SSH; empty: from anywhere";
 
@@ -80,6 +81,7 @@ export const UserRecord = v.pipe(
     sponsor_email: sponsor,
     status: v.picklist(USER_STATUSES),
     expire_at: expiry,
+    ...accessTimes,
     disabled_at: v.nullable(timestamp),
     welcome: v.pipe(
       v.picklist(WELCOMES),

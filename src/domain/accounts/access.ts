@@ -16,13 +16,17 @@ import { findUser, lockUser, type User } from "./find-user.ts";
 import { closingHostOf, hostOf } from "./own-host.ts";
 import { noteFleetChange } from "./remote-changes.ts";
 
-/** Gives access: opens the account with the stored keys; the host is restored if the operation fails. */
+/**
+ * Gives access: opens the account with the stored keys, unless it is outside the user's hours: then it stays shut until they begin. The host
+ * is restored if the operation fails.
+ */
 export async function openAccess(op: Grant, user: User): Promise<void> {
   await forgetShut(op.tx, user.id);
   const account = await accountOf(op.tx, user, op.context.clock.now());
   await op.onRollback(() => restoreAccess(op.context, user));
   faultPoint("access: given in the database, host untouched");
-  await hostOf(op.context, user).openAccount(account);
+  if (account.open) await hostOf(op.context, user).openAccount(account);
+  else requireClosed(await (await closingHostOf(op.context, user)).shutAccount(account));
 }
 
 /**

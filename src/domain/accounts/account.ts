@@ -10,7 +10,8 @@ import { isAnyOf } from "../../store/conditions.ts";
 import { jsonRows } from "../../store/json-rows.ts";
 import { closings, type KeyRow, sshKeys } from "../../store/schema.ts";
 import { type Closing, closingsOf, isShutting } from "./closings.ts";
-import { isExpired, selectUsers, type User } from "./find-user.ts";
+import { selectUsers, type User } from "./find-user.ts";
+import { accessAt, openUntil } from "./opening.ts";
 
 /** Which account is the user's. */
 export function refOf(user: Pick<User, "username" | "uid">): AccountRef {
@@ -41,11 +42,12 @@ export function accountAt(
   { keys, owed }: { readonly keys: readonly KeyRow[]; readonly owed: readonly Taking[] },
 ): Account {
   const user = { ...stored, expireAt: endOf(stored, owed) };
-  const open = user.status === "active" && !isExpired(user, now) && !owed.some(isShutting);
+  const access = accessAt(user, now);
+  const open = access.access === "open" && !owed.some(isShutting);
   const dead = new Set(owed.filter(({ kind }) => kind === "revoke").map(({ keyId }) => keyId));
   return open
     ? openAccountOf(
-        user,
+        { ...user, expireAt: openUntil(user, access) },
         keys.filter(({ id }) => !dead.has(id)),
         owed,
       )

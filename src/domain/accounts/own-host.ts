@@ -1,7 +1,7 @@
 /** The service's own host for users with an account there. For other users nothing is created, written or shut on it. */
 
 import { ABSENT_HOST } from "../../protocol/absent-host.ts";
-import type { Host } from "../../protocol/host.ts";
+import type { Account, Host } from "../../protocol/host.ts";
 import type { Services } from "../operation/context.ts";
 import { refOf } from "./account.ts";
 import type { User } from "./find-user.ts";
@@ -11,6 +11,11 @@ type WithHost = Pick<Services, "host">;
 /** The host on which to give access; for a user without an account there, one with nothing to do. */
 export function hostOf({ host }: WithHost, { local }: Pick<User, "local">): Host {
   return local ? host : ABSENT_HOST;
+}
+
+/** Gives an account its keys there. One that is shut gets them when it is opened. */
+export async function giveKeys(context: WithHost, user: Pick<User, "local">, account: Account): Promise<void> {
+  if (account.open) await hostOf(context, user).writeKeys(account);
 }
 
 /**

@@ -13,7 +13,7 @@ import { accountAt, activeKeysOf } from "../accounts/account.ts";
 import { type Closing, isShutting, noteClosing, settleClosing, settledClosing } from "../accounts/closings.ts";
 import { isExpired, requireUser, type User } from "../accounts/find-user.ts";
 import { requireWithinUser } from "../accounts/narrowing.ts";
-import { closingHostOf, hostOf } from "../accounts/own-host.ts";
+import { closingHostOf, giveKeys } from "../accounts/own-host.ts";
 import { hasRemoteHosts } from "../accounts/remote.ts";
 import { noteFleetChange } from "../accounts/remote-changes.ts";
 import { requireTerms } from "../accounts/terms.ts";
@@ -68,7 +68,7 @@ export function uploadKey(context: Context, userId: number, input: NewKey): Prom
     const [stored] = await pipelined(insertKey(op, row), queueMail(op, { recipient: user.email, message }));
     await op.onRollback(() => restoreAccess(context, user));
     faultPoint("key: stored, not in the file");
-    await asOtherFailure(hostOf(context, user).writeKeys(accountAt(now, user, { keys: [...keys, stored], owed })));
+    await asOtherFailure(giveKeys(context, user, accountAt(now, user, { keys: [...keys, stored], owed })));
     // The name as stored, that is trimmed; the record of a failure has it as sent.
     op.record({ resourceId: String(stored.id), detail: { name, fingerprint } });
     if (sourceNetworks.length > 0) op.record({ detail: { source_networks: sourceNetworks.join(", ") } });

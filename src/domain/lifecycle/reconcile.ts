@@ -12,6 +12,7 @@ import { disableAccess, owedSentence } from "../accounts/access.ts";
 import { accountOf, allAccounts } from "../accounts/account.ts";
 import { listClosings } from "../accounts/closings.ts";
 import { findUnlocked, findUserByName, lockUserIfStored, selectUsers, type User } from "../accounts/find-user.ts";
+import { isDue } from "../accounts/hours.ts";
 import { removeUnfinishedAccounts } from "../accounts/intents.ts";
 import { finishAdoptions } from "../adoption/finish.ts";
 import { tellAdministrators } from "../mail/administrators.ts";
@@ -84,7 +85,7 @@ async function standing(services: Services, dataDir: string, found: readonly Dri
     }
     await db.transaction(async (tx) => {
       const stored = await lockUserIfStored(tx, user.id);
-      if (stored?.local !== true) return;
+      if (stored?.local !== true || isDue(stored, clock.now())) return;
       const account = await accountOf(tx, stored, clock.now());
       const wanted = obeying(lockedNow(services, dataDir), account);
       drifts.push(...ofAccount(name, await host.reconcile([wanted], true)));
@@ -115,7 +116,8 @@ async function repair(services: Services, dataDir: string, { name, seen }: Diffe
   let drifts: readonly Drift[] = [];
   await auditedClosing(systemContext(services), entry, async (op) => {
     const user = await lockUserIfStored(op.tx, known.id);
-    if (user?.local !== true) return op.record({ unneeded: true });
+    // What the hours open and shut just now is no repair.
+    if (user?.local !== true || isDue(user, clock.now())) return op.record({ unneeded: true });
     const account = await accountOf(op.tx, user, clock.now());
     // Read again: it may have been locked since.
     const wanted = obeying(lockedNow(services, dataDir), account);

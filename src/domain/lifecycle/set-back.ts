@@ -3,10 +3,10 @@
  * which may be years. Each gets the longest time that it can have from now.
  */
 
-import { gt } from "drizzle-orm";
+import { gt, isNotNull } from "drizzle-orm";
 import { DAY, HOUR, MINUTE, shift } from "../../shared/time/clock.ts";
 import type { Transaction } from "../../store/client.ts";
-import { closings, outbox } from "../../store/schema.ts";
+import { closings, outbox, users } from "../../store/schema.ts";
 import { loginLimits, otpCodes, resetTokens, sessions } from "../../store/schema-auth.ts";
 import { joinTokens } from "../../store/schema-fleet.ts";
 import { policyState } from "../../store/schema-service.ts";
@@ -22,6 +22,8 @@ export async function boundTimesToCome(tx: Transaction, policy: Policy, now: Dat
   const waited = shift(now, LONGEST_WAIT);
   // Due now, not at their latest: access is waiting to be taken away.
   await tx.update(closings).set({ dueAt: now }).where(gt(closings.dueAt, waited));
+  // What is open by the time that it was is looked at by the time that it is.
+  await tx.update(users).set({ hoursDueAt: now }).where(isNotNull(users.hoursDueAt));
   await tx.update(outbox).set({ dueAt: now }).where(gt(outbox.dueAt, waited));
   const session = shift(now, policy.sessionTtl);
   await tx.update(sessions).set({ expiresAt: session }).where(gt(sessions.expiresAt, session));

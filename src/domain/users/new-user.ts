@@ -1,11 +1,14 @@
 /** What a new user is made from: checked in one place, for one user as for a file of them. */
 
 import { UamError } from "../../shared/errors.ts";
+import { checkHours, type Hours, limits } from "../../shared/hours/hours.ts";
+import { formatHours } from "../../shared/hours/text.ts";
 import { parseNetworks } from "../../shared/net/networks.ts";
 import { DAY, shift } from "../../shared/time/clock.ts";
 import { MAX_DAYS } from "../../shared/time/duration.ts";
 import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import type { UserRow } from "../../store/schema.ts";
+import { scheduleAt } from "../accounts/opening.ts";
 import {
   MAX_FULL_NAME,
   MAX_NOTE,
@@ -33,6 +36,10 @@ export interface NewUser {
   readonly ttlDays?: number | undefined;
   /** The end itself, in place of days. */
   readonly expireAt?: Date | undefined;
+  /** When access begins; days count from then. */
+  readonly startsAt?: Date | undefined;
+  /** The hours of the week in which it is open; none for always. */
+  readonly hours?: Hours | null | undefined;
   /** The networks from which the keys may be used: CIDRs; none for anywhere. */
   readonly sourceNetworks?: readonly string[] | undefined;
   /** The company that they come from, within whose limits all of this lies. */
@@ -48,7 +55,18 @@ export interface NewUser {
 /** The columns of the row that the caller chooses. */
 export type ParsedUser = Pick<
   UserRow,
-  "username" | "email" | "fullName" | "supervisor" | "purpose" | "note" | "sponsorEmail" | "sourceNetworks" | "expireAt"
+  | "username"
+  | "email"
+  | "fullName"
+  | "supervisor"
+  | "purpose"
+  | "note"
+  | "sponsorEmail"
+  | "sourceNetworks"
+  | "expireAt"
+  | "startsAt"
+  | "hours"
+  | "hoursDueAt"
 >;
 
 /** The rules for each field, of new users, of changes and of applications; each throws `invalid`. */
@@ -60,6 +78,7 @@ export const FIELDS = {
   purpose: ({ purpose = "" }: Pick<NewUser, "purpose">) => parseText("purpose", purpose, MAX_PURPOSE),
   note: ({ note = "" }: Pick<NewUser, "note">) => parseText("note", note, MAX_NOTE),
   sourceNetworks: ({ sourceNetworks = [] }: Pick<NewUser, "sourceNetworks">) => [...parseNetworks(sourceNetworks)],
+  hours: ({ hours }: Pick<NewUser, "hours">) => (limits(hours) ? formatHours(checkHours(hours)) : null),
 } as const;
 
 /** What the fields of a new user are checked against. */
@@ -72,9 +91,14 @@ export interface Rules {
 
 /** The row of a new user. Throws `invalid` for the first field that breaks a rule. */
 export function parseNewUser(input: NewUser, { now, defaultTtl, sponsor }: Rules): ParsedUser {
+  const username = FIELDS.username(input);
+  const start = startOf(input, now);
+  const times = { startsAt: start, hours: FIELDS.hours(input) };
   return {
-    username: FIELDS.username(input),
-    expireAt: endOf(input, now, defaultTtl),
+    username,
+    expireAt: endOf(input, { now, start: start ?? now, defaultTtl }),
+    ...times,
+    hoursDueAt: scheduleAt(times, now).changesAt,
     email: FIELDS.email(input),
     fullName: FIELDS.fullName(input),
     supervisor: FIELDS.supervisor(input),
@@ -85,13 +109,29 @@ export function parseNewUser(input: NewUser, { now, defaultTtl, sponsor }: Rules
   };
 }
 
-/** When the user's access ends; throws `invalid` for an end in the past, or later than anybody is given at once. */
-export function endOf({ ttlDays, expireAt }: NewUser, now: Date, defaultTtl: number): Date {
+/** When the user's access begins, null for at once; throws `invalid` for a start in the past, or further away than any end. */
+export function startOf({ startsAt = null }: { readonly startsAt?: Date | null | undefined }, now: Date): Date | null {
+  if (startsAt === null) return null;
+  if (startsAt <= now) throw new UamError("invalid", `starts_at is in the past: ${formatTimestamp(startsAt)}`);
+  if (startsAt > shift(now, MAX_DAYS * DAY))
+    throw new UamError("invalid", `starts_at is more than ${MAX_DAYS} days away`);
+  return startsAt;
+}
+
+/**
+ * When the user's access ends, days counted from its start; throws `invalid` for an end that is not after the start, or later than anybody is
+ * given at once.
+ */
+export function endOf(
+  { ttlDays, expireAt }: NewUser,
+  { now, start, defaultTtl }: { readonly now: Date; readonly start: Date; readonly defaultTtl: number },
+): Date {
   const days = parseDays(ttlDays);
-  if (expireAt === undefined) return shift(now, days > 0 ? days * DAY : defaultTtl);
+  if (expireAt === undefined) return shift(start, days > 0 ? days * DAY : defaultTtl);
   if (days > 0) throw new UamError("invalid", "Give expire_at or ttl_days, not both");
   if (expireAt <= now) throw new UamError("invalid", `expire_at is in the past: ${formatTimestamp(expireAt)}`);
-  if (expireAt > shift(now, MAX_DAYS * DAY)) {
+  if (expireAt <= start) throw new UamError("invalid", "expire_at is not after starts_at");
+  if (expireAt > shift(start, MAX_DAYS * DAY)) {
     throw new UamError("invalid", `expire_at is more than ${MAX_DAYS} days away`);
   }
   return expireAt;
@@ -104,7 +144,9 @@ export function createdDetail(user: ParsedUser): AuditDetail {
     ...(user.fullName === "" ? {} : { full_name: user.fullName }),
     ...(user.note === "" ? {} : { note: user.note }),
     ...(user.sponsorEmail === "" ? {} : { sponsor_email: user.sponsorEmail }),
+    ...(user.startsAt === null ? {} : { starts_at: formatTimestamp(user.startsAt) }),
     expire_at: formatTimestamp(user.expireAt),
+    ...(user.hours === null ? {} : { hours: user.hours }),
     ...(user.sourceNetworks.length === 0 ? {} : { source_networks: user.sourceNetworks.join(", ") }),
   };
 }

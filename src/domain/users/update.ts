@@ -1,6 +1,9 @@
 /** Changing what is stored of an external user: e-mail, full name, supervisor, purpose, note, company, and from where they may log in. */
 
+import { publicMessage, UamError } from "../../shared/errors.ts";
+import type { Hours } from "../../shared/hours/hours.ts";
 import { allowedBy, isWithin } from "../../shared/net/networks.ts";
+import { formatOptionalTimestamp, formatTimestamp } from "../../shared/time/timestamp.ts";
 import type { UserRow } from "../../store/schema.ts";
 import { storeUser } from "../accounts/access.ts";
 import {
@@ -10,7 +13,8 @@ import {
   requireNetworksWithin,
   requireWithin,
 } from "../accounts/company-limits.ts";
-import { findUser, lockUser, type User } from "../accounts/find-user.ts";
+import { findUser, lockUser, requireUser, type User } from "../accounts/find-user.ts";
+import { followHours } from "../accounts/hours.ts";
 import {
   changeNetworks,
   giveAdded,
@@ -20,11 +24,15 @@ import {
   takesAway,
   widenAccess,
 } from "../accounts/narrowing.ts";
+import { isToStart } from "../accounts/opening.ts";
+import { requireOwnHostOnly } from "../hosts/placements.ts";
 import { tellAddressChanged } from "../mail/notices.ts";
 import { audited, auditedClosing, auditedGrant } from "../operation/audited.ts";
 import type { Context, Operation } from "../operation/context.ts";
+import type { AuditDetail } from "../operation/entry.ts";
+import { onward } from "../operation/permission.ts";
 import { followSponsor, newSponsor } from "../sponsors/replacing.ts";
-import { FIELDS } from "./new-user.ts";
+import { FIELDS, startOf } from "./new-user.ts";
 import { endLoginsOf } from "./web-sessions.ts";
 
 export interface UserChanges {
@@ -36,6 +44,10 @@ export interface UserChanges {
   readonly note?: string | undefined;
   /** The networks from which the keys may be used: CIDRs; none lifts the restriction. */
   readonly sourceNetworks?: readonly string[] | undefined;
+  /** When access begins, until it has; null for at once. */
+  readonly startsAt?: Date | null | undefined;
+  /** The hours of the week in which access is open; null for always. */
+  readonly hours?: Hours | null | undefined;
   /** The company that they come from from now on; null for none. Who leaves one is no longer its manager. */
   readonly companyId?: number | null | undefined;
   readonly manager?: boolean | undefined;
@@ -51,11 +63,15 @@ export interface UserChanges {
 export async function updateUser(context: Context, userId: number, changes: UserChanges): Promise<User> {
   const { sourceNetworks } = changes;
   if (sourceNetworks === undefined) {
-    return await audited(context, entryOf(userId), async (op) => {
+    const updated = await audited(context, entryOf(userId), async (op) => {
       const user = await lock(op, userId);
-      return await store(op, user, await fit(op, user, changes));
+      const stored = await store(op, user, await fit(op, user, changes));
+      if (isTimed(changes)) await requireOwnHostOnly(op.tx, [userId]);
+      return stored;
     });
+    return isTimed(changes) ? await brought(context, updated) : updated;
   }
+  if (isTimed(changes)) throw new UamError("invalid", "Change networks and hours in requests of their own");
   return await changeNetworks({
     takesAway: async () => {
       const user = await findUser(context.db, userId);
@@ -102,6 +118,15 @@ async function widenUser(context: Context, userId: number, changes: UserChanges)
   });
 }
 
+/** Only what has changed. */
+function timesDetail(user: User, { startsAt = null, hours = null }: Partial<Times>): AuditDetail {
+  const [start, old] = [formatOptionalTimestamp(startsAt), formatOptionalTimestamp(user.startsAt)];
+  return {
+    ...(start === old ? {} : { starts_at: start ?? "", old_starts_at: old ?? "" }),
+    ...(hours === user.hours ? {} : { hours: hours ?? "", old_hours: user.hours ?? "" }),
+  };
+}
+
 function entryOf(userId: number) {
   return { action: "user.update", resourceId: String(userId), subjectId: userId } as const;
 }
@@ -113,7 +138,8 @@ async function lock(op: Operation, userId: number): Promise<User> {
 }
 
 type Texts = Pick<UserRow, "email" | "fullName" | "supervisor" | "purpose" | "note" | "sponsorEmail">;
-type Supplied = Partial<Texts & Pick<UserRow, "sourceNetworks" | "companyId" | "manager">>;
+type Times = Pick<UserRow, "startsAt" | "hours" | "hoursDueAt">;
+type Supplied = Partial<Texts & Times & Pick<UserRow, "sourceNetworks" | "companyId" | "manager">>;
 
 /** The parsed changes, within the limits of the user's company; throws `invalid` or `conflict` if they are not. */
 async function fit(op: Operation, user: User, changes: UserChanges): Promise<Supplied> {
@@ -121,7 +147,7 @@ async function fit(op: Operation, user: User, changes: UserChanges): Promise<Sup
   const parsed = parse(changes);
   const { email, companyId: company } = { ...changes, ...parsed };
   const asked = { sponsorEmail: changes.sponsorEmail, email, companyId: company };
-  const supplied = { ...parsed, ...(await newSponsor(op, user, given(asked))) };
+  const supplied = { ...parsed, ...(await newSponsor(op, user, given(asked))), ...timesOf(context, user, changes) };
   const { companyId = user.companyId } = changes;
   if (companyId === user.companyId) {
     const company = supplied.sourceNetworks === undefined ? undefined : await holdCompanyOf(tx, user);
@@ -144,6 +170,44 @@ function given<T extends object>(changes: T): { [K in keyof T]?: Exclude<T[K], u
   return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined)) as never;
 }
 
+function isTimed({ hours, startsAt }: UserChanges): boolean {
+  return hours !== undefined || startsAt !== undefined;
+}
+
+/**
+ * The start and the hours, due at once: nothing else notes them. Throws `invalid` for an end that is not after the start, `conflict` if the
+ * start has come.
+ */
+function timesOf({ clock }: Context, user: User, changes: UserChanges): Partial<Times> {
+  if (!isTimed(changes)) return {};
+  const now = clock.now();
+  const { startsAt = user.startsAt } = changes;
+  if (startsAt !== user.startsAt) {
+    if (!isToStart(user, now)) {
+      const sentence = `The access of ${user.username} has begun: its start can no longer be moved`;
+      throw new UamError("conflict", sentence, { reason: "user.started" });
+    }
+    startOf({ startsAt }, now);
+    if (startsAt !== null && startsAt >= user.expireAt)
+      throw new UamError("invalid", `starts_at is not before the end of access, ${formatTimestamp(user.expireAt)}`);
+  }
+  return { startsAt, hours: changes.hours === undefined ? user.hours : FIELDS.hours(changes), hoursDueAt: now };
+}
+
+/**
+ * Has the host follow the times that were just stored. If it cannot do all of it, that is retried each minute, and this throws `internal`:
+ * at the latest sshd shuts the window that it was told of before.
+ */
+async function brought(context: Context, updated: User): Promise<User> {
+  try {
+    await followHours(onward(context), updated.id);
+  } catch (error) {
+    const sentence = `The hours of ${updated.username} are stored, but the host does not follow them yet; this is tried again until it does: ${publicMessage(error)}`;
+    throw new UamError("internal", sentence, { cause: error, reason: "access.owed" });
+  }
+  return await requireUser(context.db, updated.id);
+}
+
 function parse({ email, fullName, supervisor, purpose, note, sourceNetworks }: UserChanges): Supplied {
   return {
     ...(email === undefined ? {} : { email: FIELDS.email({ email }) }),
@@ -159,13 +223,14 @@ function parse({ email, fullName, supervisor, purpose, note, sourceNetworks }: U
 const COLUMNS: Readonly<Record<string, string>> = { fullName: "full_name", sponsorEmail: "sponsor_email" };
 
 async function store(op: Operation, user: User, supplied: Supplied): Promise<User> {
-  const { sourceNetworks, companyId: _, manager: __, ...texts } = supplied;
+  const { sourceNetworks, companyId: _, manager: __, startsAt, hours, hoursDueAt, ...texts } = supplied;
   const fields = Object.keys(texts) as (keyof typeof texts)[];
   const named = fields.map((field) => ({ field, name: COLUMNS[field] ?? field }));
   const fresh = Object.fromEntries(named.map(({ field, name }) => [name, texts[field] ?? ""]));
   const old = Object.fromEntries(named.map(({ field, name }) => [`old_${name}`, user[field]]));
   op.record({ detail: { ...fresh, ...old } });
   if (sourceNetworks !== undefined) op.record({ detail: networkDetail(user.sourceNetworks, sourceNetworks) });
+  if (hoursDueAt !== undefined) op.record({ detail: timesDetail(user, { startsAt, hours }) });
   const updated = await storeUser(op, user, supplied);
   if (updated.email !== user.email) {
     // A reader of the old mailbox may already be logged in.

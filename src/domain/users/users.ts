@@ -5,8 +5,16 @@ import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import { faultPoint } from "../../shared/work/fault-point.ts";
 import { isDuplicate } from "../../store/client.ts";
 import { accounts, users } from "../../store/schema.ts";
-import { disableAccess, openAccess, owedSentence, removeAccess, restoreAccess, storeUser } from "../accounts/access.ts";
-import { activeKeys, openAccountOf, refOf } from "../accounts/account.ts";
+import {
+  disableAccess,
+  openAccess,
+  owedSentence,
+  removeAccess,
+  requireClosed,
+  restoreAccess,
+  storeUser,
+} from "../accounts/access.ts";
+import { accountAt, activeKeys, refOf } from "../accounts/account.ts";
 import { closingsOf } from "../accounts/closings.ts";
 import {
   belonging,
@@ -24,6 +32,7 @@ import { allocateUid } from "../accounts/uid.ts";
 import { voidCodes } from "../auth/codes/otp.ts";
 import { grantFirstGroups } from "../hosts/first-grant.ts";
 import { grantsOf } from "../hosts/grants.ts";
+import { requireOwnHostOnly } from "../hosts/placements.ts";
 import { accountCreated } from "../mail/messages.ts";
 import { tellEnabled } from "../mail/notices.ts";
 import { queueMail } from "../mail/outbox.ts";
@@ -66,6 +75,7 @@ export function createUser(context: Context, input: NewUser): Promise<User> {
     const message = (input.letter ?? accountCreated)(await siteWithKeys(context), user);
     await queueMail(op, { recipient: user.email, message });
     await tellSponsor(op, sponsor, [user]);
+    if (user.startsAt !== null || user.hours !== null) await requireOwnHostOnly(op.tx, [user.id]);
     if (user.local) await createOnHost(op, user);
     const detail = { ...createdDetail(user), ...(company && (await companyDetail(op, user, company))) };
     op.record({ resourceId: String(user.id), subjectId: user.id, detail });
@@ -97,7 +107,7 @@ export async function createOnHost(op: Grant, user: User): Promise<void> {
   const { context } = op;
   const account = refOf(user);
   // A dry run makes nothing that a crash could leave behind.
-  if (context.host.mode === "dry-run") return await context.host.createAccount(openAccountOf(user, []));
+  if (context.host.mode === "dry-run") return await makeAccount(context, user);
   if (await context.host.nameTaken(account.name)) {
     const sentence = `The host already has an account or a home directory named ${account.name}`;
     throw new UamError("conflict", sentence, { reason: "account.taken" });
@@ -108,9 +118,16 @@ export async function createOnHost(op: Grant, user: User): Promise<void> {
   });
   await recordIntent(op, account);
   faultPoint("account: intent noted, not made");
-  await context.host.createAccount(openAccountOf(user, []));
+  await makeAccount(context, user);
   faultPoint("account: made, intent still noted");
   await forgetIntent(op.tx, user.uid);
+}
+
+/** Without keys; shut, as long as the user's access is not open. */
+async function makeAccount({ host, clock }: Context, user: User): Promise<void> {
+  const account = accountAt(clock.now(), user, { keys: [], owed: [] });
+  await host.createAccount({ ...account, open: true });
+  if (!account.open) requireClosed(await host.shutAccount(refOf(user)));
 }
 
 /**

@@ -14,6 +14,7 @@ import { noteKeyUse } from "../../domain/keys/last-use.ts";
 import { mailAuditHead } from "../../domain/lifecycle/audit-head.ts";
 import { cleanUp, purgeDue } from "../../domain/lifecycle/clean-up.ts";
 import { beat } from "../../domain/lifecycle/heartbeat.ts";
+import { followDueHours } from "../../domain/lifecycle/hours.ts";
 import { endInactive } from "../../domain/lifecycle/inactivity.ts";
 import { expireDue, recycleDue } from "../../domain/lifecycle/lifecycle.ts";
 import { remindExpiring } from "../../domain/lifecycle/reminders.ts";
@@ -69,6 +70,11 @@ export function jobsOf(services: Services, { reconcile }: JobParts): readonly Jo
         await remindExpiring(services, time.now, signal);
         await remindOfContracts(services, time.now, signal);
       },
+    },
+    {
+      name: "hours",
+      schedule: "* * * * *",
+      run: async (signal) => void (await followDueHours(services, signal)),
     },
     {
       name: "companies",

@@ -69,6 +69,7 @@ const ACTIONS = {
   "settings.update": ["setting", "none"],
   "lifecycle.expire": ["user", "user"],
   "lifecycle.recycle": ["user", "removal"],
+  "access.window": ["user", "user"],
   "admin.create": ["admin", "none"],
   "admin.update": ["admin", "none"],
   "admin.remove": ["admin", "none"],

@@ -7,6 +7,10 @@ export const WELCOMES = ["pending", "sent"] as const;
 export const TERMS = ["pending", "overdue"] as const;
 
 export const USER_STATUSES = ["active", "disabled", "expired"] as const;
+/** Whether a user gets in now: `closed` is disabled or expired, the others are active users before their start and outside their hours. */
+export const ACCESS_STATES = ["open", "not_yet", "outside_hours", "closed"] as const;
+export type AccessState = (typeof ACCESS_STATES)[number];
+
 export const KEY_STATUSES = ["active", "revoked"] as const;
 export const APPROVAL_STATUSES = ["pending", "approved", "rejected"] as const;
 /** The subject of an application: an account, or more time for one. */

@@ -56,6 +56,7 @@ const MAY: Readonly<Record<string, readonly Caller[]>> = {
   "GET /users/export": reading(OPERATORS),
   "GET /users/:id": reading(OPERATORS),
   "GET /users/:id/diagnosis": reading(OPERATORS),
+  "GET /users/:id/hours": reading(OPERATORS),
   "PATCH /users/:id": OPERATORS,
   "POST /users/:id/disable": OPERATORS,
   "POST /users/:id/enable": OPERATORS,

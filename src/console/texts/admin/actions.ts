@@ -143,6 +143,10 @@ const actions: Readonly<Record<AuditAction | "session.end", ActionWords>> = {
     `deleted ${user(facts)}, who had expired long enough ago`,
     `delete ${user(facts)}, who had expired long enough ago`,
   ]),
+  "access.window": action("Hours end", (facts) => [
+    `ended the sessions of ${user(facts)} with their hours`,
+    `end the sessions of ${user(facts)} with their hours`,
+  ]),
   "admin.create": action("Administrator added", ({ name, role }) => {
     const as = role === "" ? "" : ` (${role})`;
     return [`added ${of("administrator", name)}${as}`, `add ${of("administrator", name)}${as}`];

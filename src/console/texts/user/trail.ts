@@ -92,6 +92,7 @@ const ACTIONS: Readonly<Record<string, (facts: TrailFacts) => Phrase>> = {
       "deleted your account, some time after it had expired",
       "delete your account, some time after it had expired",
     ),
+  "access.window": () => phrase("ended your sessions with your hours", "end your sessions with your hours"),
   "reconcile.repair": () =>
     phrase("put your account on the host back as it should be", "put your account on the host back as it should be"),
 };

@@ -143,8 +143,11 @@ export function parseLine(record: CsvRecord, { names }: Columns, rules: Rules): 
     sponsorEmail: check("sponsor_email", () => sponsorIn(input, rules)),
     sourceNetworks: check("source_networks", () => FIELDS.sourceNetworks(input)),
     expireAt: check(input.expireAt === undefined ? "ttl_days" : "expire_at", () =>
-      endOf(input, rules.now, rules.defaultTtl),
+      endOf(input, { ...rules, start: rules.now }),
     ),
+    startsAt: null,
+    hours: null,
+    hoursDueAt: null,
   };
   check("status", () => requireActive(given("status").trim()));
   check("company_id", () => requireNoCompany(given("company_id").trim()));

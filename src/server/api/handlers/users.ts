@@ -2,6 +2,7 @@
 
 import type { UserFilters } from "../../../contract/users/lists.ts";
 import type { users } from "../../../contract/users.ts";
+import { openingsBetween } from "../../../domain/accounts/opening.ts";
 import { exportUsers } from "../../../domain/exports/users.ts";
 import { awaitHosts } from "../../../domain/hosts/confirmation.ts";
 import type { Context } from "../../../domain/operation/context.ts";
@@ -14,8 +15,10 @@ import { previewDelete, previewDisable, previewEnable, previewExtend } from "../
 import { listSupervisors } from "../../../domain/users/supervisors.ts";
 import { updateUser } from "../../../domain/users/update.ts";
 import { createUser, deleteUser, disableUser, enableUser, getUser } from "../../../domain/users/users.ts";
+import { DAY, shift } from "../../../shared/time/clock.ts";
 import { formatTimestamp, parseTimestamp } from "../../../shared/time/timestamp.ts";
 import { diagnosisRecord } from "../../diagnosis-record.ts";
+import { hoursRecord } from "../../hours-records.ts";
 import { listedUserRecord, userFile } from "../../listed-user-record.ts";
 import { hostsRecord, userPreviewRecord, userRecord } from "../../records.ts";
 import type { Handlers } from "../http/call.ts";
@@ -33,6 +36,7 @@ export const userHandlers: Handlers<typeof users> = {
       ...body,
       fullName: body.full_name,
       ttlDays: body.ttl_days,
+      ...timesOf(body),
       sourceNetworks: body.source_networks,
       ...belongingOf(body),
     };
@@ -54,9 +58,22 @@ export const userHandlers: Handlers<typeof users> = {
   "GET /users/:id/diagnosis": async ({ context, params }) => diagnosisRecord(await diagnoseUser(context, params.id)),
 
   "PATCH /users/:id": async ({ context, params, body }) => {
-    const changes = { ...body, fullName: body.full_name, sourceNetworks: body.source_networks, ...belongingOf(body) };
+    const changes = {
+      ...body,
+      ...timesOf(body),
+      fullName: body.full_name,
+      sourceNetworks: body.source_networks,
+      ...belongingOf(body),
+    };
     const user = await updateUser(context, params.id, changes);
     return userRecord(user, context.clock.now());
+  },
+
+  "GET /users/:id/hours": async ({ context, params, query }) => {
+    const user = await getUser(context, params.id);
+    const from = query.from === undefined ? context.clock.now() : parseTimestamp(query.from, "from");
+    const to = query.to === undefined ? shift(from, 7 * DAY) : parseTimestamp(query.to, "to");
+    return hoursRecord(user, openingsBetween(user, from, to));
   },
 
   "POST /users/:id/disable": async ({ context, params, query, body }) => {
@@ -124,6 +141,19 @@ function belongingOf({
   sponsor_email?: string | undefined;
 }) {
   return { companyId, manager, sponsorEmail };
+}
+
+function timesOf<Start extends string | null | undefined>({
+  starts_at: start,
+  expire_at: end,
+}: {
+  starts_at?: Start;
+  expire_at?: string | undefined;
+}) {
+  const startsAt = (typeof start === "string" ? parseTimestamp(start, "starts_at") : start) as
+    | Date
+    | Exclude<Start, string>;
+  return { startsAt, expireAt: end === undefined ? undefined : parseTimestamp(end, "expire_at") };
 }
 
 function wantedEnd(days: number | undefined, until: string | undefined): Wanted {

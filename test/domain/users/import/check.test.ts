@@ -34,6 +34,7 @@ describe("checkImport", () => {
             sponsorEmail: "",
           },
           expireAt: shift(app.clock.now(), 30 * DAY),
+          ...{ startsAt: null, hours: null, hoursDueAt: null },
         },
       },
     ]);

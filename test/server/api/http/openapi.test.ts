@@ -42,6 +42,7 @@ const STATUSES: Record<string, readonly number[]> = {
   "POST /users/import": [200, 400, 401, 403, 409, 429],
   "GET /users/{id}": [200, 400, 401, 403, 404],
   "GET /users/{id}/diagnosis": [200, 400, 401, 403, 404],
+  "GET /users/{id}/hours": [200, 400, 401, 403, 404],
   "PATCH /users/{id}": [200, 400, 401, 403, 404, 409],
   "POST /users/{id}/disable": [200, 400, 401, 403, 404, 409],
   "POST /users/{id}/welcome": [200, 400, 401, 403, 404, 409],

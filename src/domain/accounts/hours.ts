@@ -1,0 +1,105 @@
+/**
+ * Opens and shuts a user's account on the service's own host as their start and hours say. What is due is stored with the user, so a crash
+ * in between leaves it due; `accountAt` alone decides what is open. sshd has shut a window by itself: what is done here at its end is to end
+ * what still runs.
+ */
+
+import { eq } from "drizzle-orm";
+import { transactionToItsEnd } from "../../store/client.ts";
+import { users } from "../../store/schema.ts";
+import { auditedClosing } from "../operation/audited.ts";
+import type { ClosingOperation, Context, Operation } from "../operation/context.ts";
+import { owedSentence, shutOnHost } from "./access.ts";
+import { accountOf, refOf } from "./account.ts";
+import { type Closing, closingsOf, forgetShut, isShutting, noteClosing, oweClosing } from "./closings.ts";
+import { lockUserIfStored, type User } from "./find-user.ts";
+import { accessAt, scheduleAt } from "./opening.ts";
+import { hostOf } from "./own-host.ts";
+
+/** Whether the user's access begins or ends by start or hours, and that is still to be done. */
+export function isDue({ hoursDueAt }: Pick<User, "hoursDueAt">, now: Date): boolean {
+  return hoursDueAt !== null && hoursDueAt <= now;
+}
+
+/**
+ * Does what is due for the user: shuts the account and ends what runs if a window has ended, also one that ended while the service was
+ * stopped, and then opens it if another is open. Steps of shutting that fail are owed, and then this throws `internal`; an account that
+ * could not be opened stays due.
+ */
+export async function followHours(context: Context, userId: number): Promise<void> {
+  await shutByHours(context, userId);
+  await openByHours(context, userId);
+}
+
+/** Recorded only if somebody was thrown out, or if it failed: that a window ends is not a change that anybody made. */
+async function shutByHours(context: Context, userId: number): Promise<void> {
+  const entry = { action: "access.window", resourceId: String(userId), subjectId: userId } as const;
+  await auditedClosing(context, entry, async (op) => {
+    const now = context.clock.now();
+    const user = await lockUserIfStored(op.tx, userId);
+    if (user === undefined || !isDue(user, now) || !hasToShut(user, now)) return op.record({ unneeded: true });
+    op.about({ detail: { username: user.username } });
+    const ended = await countSessions(op, user);
+    op.begun(`The hours of ${user.username} are over, but the database failed before this could be stored`);
+    const closing = await shutOnHost(op, user);
+    if (accessAt(user, now).access !== "open") await storeNext(op, user, now);
+    if (closing.owed.length > 0) {
+      const note = await noteClosing(op.context, { userId, kind: "shut", action: "" });
+      await oweClosing(op, note, { user, owed: closing.owed, recorded: true });
+      return op.refuse(owedSentence(`The hours of ${user.username} are over`, closing));
+    }
+    op.record(ended > 0 ? { detail: { sessions: ended } } : { unneeded: true });
+  });
+}
+
+/** Whether the account may be open and is not to be, or was last opened for a window that is over. */
+function hasToShut(user: User, now: Date): boolean {
+  const { access } = accessAt(user, now);
+  if (access === "closed") return false;
+  if (access !== "open" || user.hoursDueAt === null) return true;
+  const before = new Date(user.hoursDueAt.getTime() - 1);
+  return scheduleAt(user, before).open && !scheduleAt(user, user.hoursDueAt).open;
+}
+
+async function countSessions({ context }: ClosingOperation, user: User): Promise<number> {
+  try {
+    return (await context.host.sessions(refOf(user))).length;
+  } catch (error) {
+    context.log.warn("the sessions that end with a window could not be counted", { error, userId: user.id });
+    return 0;
+  }
+}
+
+/** The account opens with the keys as stored. If that fails it is retried, as nothing else would: the stored state has it open. */
+async function openByHours(context: Context, userId: number): Promise<void> {
+  const { db, clock, host, log } = context;
+  await transactionToItsEnd(db, async (tx) => {
+    const now = clock.now();
+    const user = await lockUserIfStored(tx, userId);
+    if (user === undefined || !isDue(user, now)) return;
+    const isBeingTaken = (await closingsOf(tx, userId)).some((note) => isShutting(note) && !isOfHours(note));
+    if (accessAt(user, now).access === "open" && user.local && !isBeingTaken) {
+      if ((await host.presence(refOf(user))) === "present") {
+        await forgetShut(tx, userId);
+        const account = await accountOf(tx, user, now);
+        if (account.open) await hostOf(context, user).openAccount(account);
+      } else log.warn("an account cannot be opened: it is missing on the host, or not the service's", { userId });
+    }
+    await storeNext({ tx }, user, now);
+  });
+}
+
+/** What was left of shutting an active user's account, which only the end of a window does without disabling them. */
+function isOfHours({ kind, action }: Closing): boolean {
+  return kind === "shut" && action === "";
+}
+
+/** Stores when access changes next; the user counts as unchanged. */
+async function storeNext({ tx }: Pick<Operation, "tx">, user: User, now: Date): Promise<void> {
+  await tx
+    .update(users)
+    .set({ hoursDueAt: scheduleAt(user, now).changesAt })
+    .where(eq(users.id, user.id))
+    .prepare("store_next_opening")
+    .execute();
+}

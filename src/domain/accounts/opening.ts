@@ -1,0 +1,91 @@
+/** Whether a user's access is open at a moment: by status and end, and between them by start and hours. Pure. */
+
+import { UamError } from "../../shared/errors.ts";
+import type { Hours } from "../../shared/hours/hours.ts";
+import { parseHours } from "../../shared/hours/text.ts";
+import { MAX_SPAN_DAYS, type Opening, openingAt, type Span, windowsBetween } from "../../shared/hours/windows.ts";
+import type { AccessState } from "../../shared/product/statuses.ts";
+import { DAY, shift } from "../../shared/time/clock.ts";
+import type { UserRow } from "../../store/schema.ts";
+import { isExpired } from "./find-user.ts";
+
+/** By itself: no note of a closing is looked at. */
+export interface Access {
+  readonly access: AccessState;
+  /** When that changes by itself; null: not before the end of the account. */
+  readonly changesAt: Date | null;
+}
+
+type Timed = Pick<UserRow, "startsAt" | "hours">;
+
+/** The user's access now. */
+export function accessAt(user: UserRow, now: Date): Access {
+  if (user.status !== "active" || isExpired(user, now)) return { access: "closed", changesAt: null };
+  const { open, changesAt } = scheduleAt(user, now);
+  const change = changesAt !== null && changesAt < user.expireAt ? changesAt : null;
+  if (open) return { access: "open", changesAt: change };
+  return { access: isToStart(user, now) ? "not_yet" : "outside_hours", changesAt: change };
+}
+
+/** Until when the keys of a user with access may be used: to the end of the open window, or of the account. */
+export function openUntil(user: UserRow, { changesAt }: Access): Date {
+  return changesAt ?? user.expireAt;
+}
+
+/** Whether the start has not come. */
+export function isToStart({ startsAt }: Pick<Timed, "startsAt">, now: Date): boolean {
+  return startsAt !== null && startsAt > now;
+}
+
+/** By start and hours alone, whatever the status. Hours that cannot be read never open. */
+export function scheduleAt(user: Timed, now: Date): Opening {
+  const calendar = user.hours === null ? undefined : readHours(user.hours);
+  if (calendar === "damaged") return { open: false, changesAt: null };
+  const calendars = calendar === undefined ? [] : [calendar];
+  if (user.startsAt === null || user.startsAt <= now) return openingAt(calendars, now);
+  const first = openingAt(calendars, user.startsAt);
+  return { open: false, changesAt: first.open ? user.startsAt : first.changesAt };
+}
+
+/**
+ * When access is open between two moments by start, end and hours, whatever the status. Throws `invalid` if they are further apart than 400
+ * days, or in the wrong order.
+ */
+export function openingsBetween(user: UserRow, from: Date, to: Date): readonly Span[] {
+  if (to < from) throw new UamError("invalid", "to is before from");
+  if (to > shift(from, MAX_SPAN_DAYS * DAY))
+    throw new UamError("invalid", `to is more than ${MAX_SPAN_DAYS} days after from`);
+  const calendar = user.hours === null ? undefined : readHours(user.hours);
+  if (calendar === "damaged") return [];
+  const begin = user.startsAt !== null && user.startsAt > from ? user.startsAt : from;
+  return windowsBetween(calendar === undefined ? [] : [calendar], begin, user.expireAt < to ? user.expireAt : to);
+}
+
+/** The stored hours; null for none, and for those that cannot be read. */
+export function hoursOf({ hours }: Pick<Timed, "hours">): Hours | null {
+  const read = hours === null ? null : readHours(hours);
+  return read === "damaged" ? null : read;
+}
+
+/** The texts that were read last: most users of a company have the same. */
+const read = new Map<string, Hours | "damaged">();
+const MOST_READ = 1000;
+
+/** A zone may be unknown after a restore on another runtime: nobody gets in then. */
+function readHours(text: string): Hours | "damaged" {
+  const known = read.get(text);
+  if (known !== undefined) return known;
+  if (read.size >= MOST_READ) read.clear();
+  const hours = parsed(text);
+  read.set(text, hours);
+  return hours;
+}
+
+function parsed(text: string): Hours | "damaged" {
+  try {
+    return parseHours(text);
+  } catch (error) {
+    if (error instanceof UamError) return "damaged";
+    throw error;
+  }
+}

@@ -1,0 +1,38 @@
+/** Opens and shuts accounts at the second at which their users' access begins or ends by start or hours. */
+
+import { asc, gt, lte, min } from "drizzle-orm";
+import { users } from "../../store/schema.ts";
+import { followHours } from "../accounts/hours.ts";
+import { type Services, systemContext } from "../operation/context.ts";
+
+/** A whole company may begin at the same second: as many at once share the waits, and the API keeps the other connections. */
+const AT_ONCE = 4;
+
+/**
+ * Does what is due for everybody, what is latest first; a failure is logged, stays due and does not stop the others. Returns when the next
+ * change is due, as it is stored. Ends early when `signal` says so, with what was begun.
+ */
+export async function followDueHours(services: Services, signal?: AbortSignal): Promise<Date | undefined> {
+  const { db, clock, log } = services;
+  const context = systemContext(services);
+  const due = await db
+    .select({ id: users.id })
+    .from(users)
+    .where(lte(users.hoursDueAt, clock.now()))
+    .orderBy(asc(users.hoursDueAt), asc(users.id));
+  const waiting = due.values();
+  const work = async () => {
+    for (const { id } of waiting) {
+      if (signal?.aborted) return;
+      await followHours(context, id).catch((error: unknown) =>
+        log.error("a user's hours could not be followed and will be tried again", { userId: id, error }),
+      );
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  const [next] = await db
+    .select({ at: min(users.hoursDueAt) })
+    .from(users)
+    .where(gt(users.hoursDueAt, clock.now()));
+  return next?.at ?? undefined;
+}
