@@ -27,6 +27,6 @@ export async function printUser(environment: CliEnvironment, user: UserRow, json
   const { userRecord } = await import("../../../server/records.ts");
   const record = userRecord(user, systemClock.now());
   if (json) printJson(environment, record);
-  else printRecord(environment, record);
+  else printRecord(environment, { ...record, hours: user.hours ?? "always" });
   return EXIT.done;
 }

@@ -8,6 +8,7 @@ import { string } from "@optique/core/valueparser";
 import type { UserRow } from "../../../store/schema.ts";
 import {
   daysOption,
+  endOption,
   jsonFlag,
   networkOptions,
   reasonOption,
@@ -23,6 +24,7 @@ import { adoptionCommands } from "./user-adopt.ts";
 import { deleteCommand, disableCommand } from "./user-closings.ts";
 import { exportCommand } from "./user-export.ts";
 import { extendCommand } from "./user-extend.ts";
+import { hoursCommand, timeOptions, timesOf } from "./user-hours.ts";
 import { importCommand } from "./user-import.ts";
 import { list } from "./user-list.ts";
 import { accessCommands } from "./user-sessions.ts";
@@ -48,16 +50,21 @@ const create = command(
       note: textOption("--note", "TEXT", message`A note for administrators; the user cannot read it.`),
       sourceNetworks: networkOptions(),
       ttlDays: daysOption("--ttl-days", message`Days until the account expires; the default is policy.default_ttl.`),
+      until: endOption("--until"),
+      ...timeOptions(),
       company: companyOption(),
       manager: managerOption(),
       sponsorEmail: sponsorOption(),
       json: jsonFlag(),
     }),
-    ({ json, company, manager, ...input }): Command =>
+    ({ json, company, manager, until: expireAt, from, hours, ...input }): Command =>
       async (environment) => {
         const { createUser } = await import("../../../domain/users/users.ts");
         const user = await withServices(environment, "change", async (context) =>
-          createUser(context, { ...input, ...(await belongingOf(context, { company, manager })) }),
+          createUser(context, {
+            ...{ ...input, expireAt, ...(await timesOf({ from, hours })) },
+            ...(await belongingOf(context, { company, manager })),
+          }),
         );
         return await printUser(environment, user, json);
       },
@@ -79,29 +86,33 @@ const update = command(
       purpose: textOption("--purpose", "TEXT", message`The new purpose; "" for none.`),
       note: textOption("--note", "TEXT", message`A note for administrators, which the user cannot read; "" for none.`),
       sourceNetworks: networkOptions(),
+      ...timeOptions(),
       company: companyOption(),
       manager: managerOption(),
       sponsorEmail: sponsorOption(),
       json: jsonFlag(),
     }),
-    ({ user, json, company, manager, ...others }): Command =>
+    ({ user, json, company, manager, from, hours, ...others }): Command =>
       async (environment) => {
-        if (Object.values({ ...others, company, manager }).every((change) => change === undefined)) {
+        if (Object.values({ ...others, from, hours, company, manager }).every((change) => change === undefined)) {
           environment.err(
-            "uam: Give one of --email, --full-name, --supervisor, --purpose, --note, --network, --company, --manager or --sponsor.\n",
+            "uam: Give one of --email, --full-name, --supervisor, --purpose, --note, --network, --from, --hours, --company, --manager or --sponsor.\n",
           );
           return EXIT.usage;
         }
         const { updateUser } = await import("../../../domain/users/update.ts");
         return await withUser("change", user, json, async (context, found) => {
-          const changes = { ...others, ...(await belongingOf(context, { company, manager })) };
-          return await updateUser(context, found.id, changes);
+          const changes = { ...others, ...(await timesOf({ from, hours })) };
+          return await updateUser(context, found.id, {
+            ...changes,
+            ...(await belongingOf(context, { company, manager })),
+          });
         })(environment);
       },
   ),
   {
-    brief: message`Change e-mail, full name, supervisor, sponsor, purpose, note, company or networks.`,
-    description: message`Changes only what is given. Networks take effect at once: keys are refused from outside them, and SSH sessions from outside end.`,
+    brief: message`Change e-mail, full name, supervisor, sponsor, purpose, note, company, networks, start or hours.`,
+    description: message`Changes only what is given. Hours take effect at once: outside them the account is shut, and SSH sessions end. Networks take effect at once: keys are refused from outside them, and SSH sessions from outside end.`,
   },
 );
 
@@ -142,7 +153,7 @@ export const userCommand = command(
   "user",
   or(
     or(list, exportCommand, show, create, update, disableCommand, enable, extendCommand, deleteCommand, rebuild),
-    or(importCommand, welcomeCommand, accessCommands, adoptionCommands),
+    or(importCommand, welcomeCommand, hoursCommand, accessCommands, adoptionCommands),
   ),
   {
     brief: message`Manage external users.`,

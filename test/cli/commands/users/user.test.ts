@@ -25,7 +25,7 @@ describe("uam user create", () => {
     ]);
     expect(code).toBe(0);
     expect(stdout).toMatch(
-      /^username {9}alice\nhost_account {5}ext_alice\nemail {12}alice@example\.org\nfull_name {8}-\nsupervisor {7}-$/m,
+      /^username {11}alice\nhost_account {7}ext_alice\nemail {14}alice@example\.org\nfull_name {10}-\nsupervisor {9}-$/m,
     );
     const [row] = await auditOf("1");
     expect(row).toMatchObject({ actor_type: "cli", actor: "olga", action: "user.create", result: "success", ip: "" });
@@ -35,7 +35,8 @@ describe("uam user create", () => {
     const record = await cli.json(["user", "create", "bob", "--email", "bob@example.org", "--purpose", "a test"]);
     expect(Object.keys(record)).toEqual([
       ...["id", "username", "host_account", "email", "full_name", "supervisor", "purpose", "note"],
-      ...["source_networks", "company_id", "manager", "status", "expire_at", "disabled_at", "welcome"],
+      ...["source_networks", "company_id", "manager", "status", "expire_at"],
+      ...["starts_at", "hours", "access", "access_changes_at", "disabled_at", "welcome"],
       ...["created_at", "updated_at"],
     ]);
     expect(record).toMatchObject({ username: "bob", supervisor: "", purpose: "a test", disabled_at: null });
@@ -165,7 +166,7 @@ describe("changes", () => {
     const { code, stderr } = await cli.run(["user", "update", "bob"]);
     expect(code).toBe(2);
     expect(stderr).toBe(
-      "uam: Give one of --email, --full-name, --supervisor, --purpose, --note, --network, --company or --manager.\n",
+      "uam: Give one of --email, --full-name, --supervisor, --purpose, --note, --network, --from, --hours, --company, --manager or --sponsor.\n",
     );
   });
 

@@ -1,0 +1,82 @@
+/** uam user hours: when a user's access is open; and the options by which it is given. */
+
+import { object } from "@optique/core/constructs";
+import { message } from "@optique/core/message";
+import { map, optional } from "@optique/core/modifiers";
+import { command, option } from "@optique/core/primitives";
+import { string } from "@optique/core/valueparser";
+import type { Hours } from "../../../shared/hours/hours.ts";
+import { jsonFlag, textOption, userArgument } from "../../terminal/arguments.ts";
+import { type Command, EXIT, withServices } from "../../terminal/environment.ts";
+import { requireUserReferred } from "../../terminal/find-user.ts";
+import { parseMoment } from "../../terminal/moment.ts";
+import { printJson, printTable, shortTime } from "../../terminal/output.ts";
+
+/** `--from` and `--hours`. */
+export function timeOptions() {
+  return {
+    from: textOption("--from", "TIME", message`When access begins: RFC 3339, or a date (its start, UTC).`),
+    hours: optional(
+      option("--hours", string({ metavar: "HOURS" }), {
+        description: message`In which hours of the week access is open, such as "mon-fri 08:00-18:00 Europe/Berlin"; "always" for all.`,
+      }),
+    ),
+  };
+}
+
+/** What the options say; nothing where they are not given. Throws `invalid` for what cannot be read. */
+export async function timesOf({
+  from,
+  hours,
+}: {
+  readonly from?: string | undefined;
+  readonly hours?: string | undefined;
+}) {
+  return {
+    ...(from === undefined ? {} : { startsAt: parseMoment(from, "start", new Date(0)) }),
+    ...(hours === undefined ? {} : { hours: await readHours(hours) }),
+  };
+}
+
+/** Zones bring tables with them that stay: loaded when they are needed. */
+async function readHours(text: string): Promise<Hours | null> {
+  if (text === "always") return null;
+  const { parseHours } = await import("../../../shared/hours/text.ts");
+  return parseHours(text);
+}
+
+export const hoursCommand = command(
+  "hours",
+  map(object({ user: userArgument(), json: jsonFlag() }), ({ user, json }) => run(user, json)),
+  {
+    brief: message`Show when a user's access is open.`,
+    description: message`Shows the windows of the next 14 days, by start, end and hours of the week, in UTC.`,
+  },
+);
+
+const FORTNIGHT = 14 * 24 * 60 * 60 * 1000;
+
+function run(reference: string, json: boolean): Command {
+  return async (environment) => {
+    const { openingsBetween } = await import("../../../domain/accounts/opening.ts");
+    const { hoursRecord } = await import("../../../server/hours-records.ts");
+    const record = await withServices(environment, "read", async (context) => {
+      const user = await requireUserReferred(context, reference);
+      const now = context.clock.now();
+      return {
+        hours: user.hours,
+        ...hoursRecord(user, openingsBetween(user, now, new Date(now.getTime() + FORTNIGHT))),
+      };
+    });
+    if (json) printJson(environment, record);
+    else {
+      environment.out(`${record.hours ?? "always"}\n`);
+      const columns = [
+        { header: "OPEN FROM", value: ({ from }: { readonly from: string }) => shortTime(from) },
+        { header: "UNTIL", value: ({ to }: { readonly to: string }) => shortTime(to) },
+      ];
+      await printTable(environment, columns, record.windows);
+    }
+    return EXIT.done;
+  };
+}
