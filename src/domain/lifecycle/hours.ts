@@ -1,6 +1,6 @@
 /** Opens and shuts accounts at the second at which their users' access begins or ends by start or hours. */
 
-import { asc, gt, lte, min } from "drizzle-orm";
+import { asc, lte } from "drizzle-orm";
 import { users } from "../../store/schema.ts";
 import { followHours } from "../accounts/hours.ts";
 import { type Services, systemContext } from "../operation/context.ts";
@@ -9,10 +9,10 @@ import { type Services, systemContext } from "../operation/context.ts";
 const AT_ONCE = 4;
 
 /**
- * Does what is due for everybody, what is latest first; a failure is logged, stays due and does not stop the others. Returns when the next
- * change is due, as it is stored. Ends early when `signal` says so, with what was begun.
+ * Does what is due for everybody, what is latest first; a failure is logged, stays due and does not stop the others. Ends early when `signal`
+ * says so, with what was begun.
  */
-export async function followDueHours(services: Services, signal?: AbortSignal): Promise<Date | undefined> {
+export async function followDueHours(services: Services, signal?: AbortSignal): Promise<void> {
   const { db, clock, log } = services;
   const context = systemContext(services);
   const due = await db
@@ -30,9 +30,4 @@ export async function followDueHours(services: Services, signal?: AbortSignal): 
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
-  const [next] = await db
-    .select({ at: min(users.hoursDueAt) })
-    .from(users)
-    .where(gt(users.hoursDueAt, clock.now()));
-  return next?.at ?? undefined;
 }

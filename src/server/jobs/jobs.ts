@@ -61,21 +61,8 @@ export function jobsOf(services: Services, { reconcile }: JobParts): readonly Jo
   // Before this nobody was listening, so that no host can have been silent.
   const startedAt = services.clock.now();
   return [
-    {
-      name: "expire",
-      schedule: "* * * * *",
-      run: async (signal) => {
-        const time = await beat(services);
-        await expireDue(context, time, signal);
-        await remindExpiring(services, time.now, signal);
-        await remindOfContracts(services, time.now, signal);
-      },
-    },
-    {
-      name: "hours",
-      schedule: "* * * * *",
-      run: async (signal) => void (await followDueHours(services, signal)),
-    },
+    { name: "expire", schedule: "* * * * *", run: (signal) => expire(services, signal) },
+    { name: "hours", schedule: "* * * * *", run: (signal) => followDueHours(services, signal) },
     {
       name: "companies",
       schedule: "* * * * *",
@@ -143,6 +130,14 @@ export function jobsOf(services: Services, { reconcile }: JobParts): readonly Jo
 async function askAboutApplications(services: Services): Promise<void> {
   await tellOfWaitingApplications(services);
   await askWaitingSponsors(services);
+}
+
+/** Ends what is over, and tells of what ends soon. */
+async function expire(services: Services, signal: AbortSignal): Promise<void> {
+  const time = await beat(services);
+  await expireDue(systemContext(services), time, signal);
+  await remindExpiring(services, time.now, signal);
+  await remindOfContracts(services, time.now, signal);
 }
 
 /**

@@ -126,10 +126,12 @@ describe("followDueHours()", () => {
     await follow();
     expect(account()?.open).toBe(true);
     at("2026-11-27T17:00:00Z");
-    expect(await follow()).toEqual(new Date("2026-11-30T07:00:00Z"));
+    await follow();
+    expect((await row())?.hoursDueAt).toEqual(new Date("2026-11-30T07:00:00Z"));
     expect(account()).toMatchObject({ open: false, file: [] });
     at("2026-11-30T07:00:00Z");
-    expect(await follow()).toEqual(new Date("2026-11-30T17:00:00Z"));
+    await follow();
+    expect((await row())?.hoursDueAt).toEqual(new Date("2026-11-30T17:00:00Z"));
     expect(account()).toMatchObject({ open: true, expireAt: new Date("2026-11-30T17:00:00Z") });
   });
 
