@@ -1,6 +1,7 @@
 /** What sponsors are asked by a link: opening it decides nothing, it answers one question for one address, and once. */
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { noteClosing } from "../../../src/domain/accounts/closings.ts";
 import { finishClosings } from "../../../src/domain/lifecycle/finish.ts";
 import { askWaitingSponsors } from "../../../src/domain/sponsors/asking.ts";
 import { purgeQuestions } from "../../../src/domain/sponsors/questions.ts";
@@ -233,6 +234,21 @@ describe("end", () => {
     await finishClosings(app.services);
     expect(isOpen(username)).toBe(false);
     admin = await app.admin();
+  });
+
+  test("what a crash interrupted is finished and recorded in the sponsor's name, and is asked no more", async () => {
+    const { id, username, sponsor } = await user();
+    const token = await tokenTo(sponsor);
+    const actor = { type: "sponsor", name: sponsor, ip: "" } as const;
+    const closing = { userId: id, kind: "shut", action: "sponsor.end", reason: "Left us" } as const;
+    await noteClosing({ ...app.system, actor }, closing);
+    await finishClosings(app.services);
+    expect([await statusOf(id), isOpen(username)]).toEqual(["disabled", false]);
+    expect(await app.lastAudit("sponsor.end")).toMatchObject({
+      ...{ actorType: "sponsor", actor: sponsor, subjectId: id, result: "success" },
+      detail: { username, reason: "Left us", status: "disabled" },
+    });
+    expect(reasonOf(await decide(token, { id, answer: "end" }))).toBe("409 decision.closed");
   });
 
   test("who has lost access otherwise is asked about no more", async () => {
