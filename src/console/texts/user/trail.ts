@@ -66,6 +66,8 @@ const ACTIONS: Readonly<Record<string, (facts: TrailFacts) => Phrase>> = {
   "user.give_back": () => phrase("gave your account back to the host", "give your account back to the host"),
   "user.delete": () => phrase("deleted your account", "delete your account"),
   "user.lock": () => phrase("shut your account (“this was not me”)", "shut your account (“this was not me”)"),
+  "review.answer": () => phrase("answered for you in a review of access", "answer for you in a review of access"),
+  "review.unanswered": () => phrase("got no answer for you in a review of access", "settle your access in a review"),
   "sponsor.end": () => phrase("ended your access", "end your access"),
   "extension.request": ({ days }) => {
     const time = days === 0 ? "more time" : count(days, "more day", "more days");
