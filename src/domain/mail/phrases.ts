@@ -6,7 +6,7 @@ import type { AdminRole } from "../../shared/product/statuses.ts";
 import { hostAccountOf } from "../../shared/text/account-name.ts";
 import type { Site } from "../operation/context.ts";
 import { type Block, button, code, date, fact, heading, line, link, paragraph } from "./letter.ts";
-import { codeRequestLink, toPage } from "./links.ts";
+import { codeRequestLink, decisionLink, toPage } from "./links.ts";
 import type { SiteWithKeys } from "./site.ts";
 
 /** A user as the mails need it; `host_account` is `ext_` and the username. */
@@ -165,4 +165,17 @@ export function jobsGone({ here, elsewhere }: MailedJobs): readonly Block[] {
   }
   if (!elsewhere) return [];
   return [paragraph(`If you had a crontab, at jobs or lingering, they ${gone}. ${copy}: set up again what you need.`)];
+}
+
+/** The button to the page that asks, or how to ask without pages. */
+export function toDecision(site: Site, label: string, { token }: { readonly token: string }): readonly Block[] {
+  if (site.console) return [button(label, decisionLink(site, token))];
+  return [
+    paragraph(
+      "This service has no pages. Send the token to it; the first request shows what is asked, the second answers:",
+    ),
+    code(
+      `POST ${site.baseUrl}/api/v1/decisions/look\n{"token": "${token}"}\nPOST ${site.baseUrl}/api/v1/decisions\n{"token": "${token}", "answers": [{"id": …, "answer": "…"}]}`,
+    ),
+  ];
 }

@@ -2,8 +2,8 @@
 
 import type { Site } from "../operation/context.ts";
 import { code, date, day, fact, type Letter, letter, line, paragraph } from "./letter.ts";
-import { whomToAsk } from "./phrases.ts";
-import { type MailedQuestion, toDecision } from "./sponsor-messages.ts";
+import { toDecision, whomToAsk } from "./phrases.ts";
+import type { MailedQuestion } from "./sponsor-messages.ts";
 
 /** Users whom a mail names; of more it gives the number. */
 const NAMED = 20;

@@ -1,9 +1,8 @@
 /** Mails to sponsors, who have no account: each has a link to one page, which decides nothing by itself. Pure, like messages.ts. */
 
 import type { Site } from "../operation/context.ts";
-import { type Block, button, code, date, fact, type Letter, letter, line, paragraph, quote } from "./letter.ts";
-import { decisionLink } from "./links.ts";
-import { accountName, whomToAsk } from "./phrases.ts";
+import { type Block, date, fact, type Letter, letter, line, paragraph, quote } from "./letter.ts";
+import { accountName, toDecision, whomToAsk } from "./phrases.ts";
 
 /** Somebody whom the sponsor answers for. */
 export interface SponsoredUser {
@@ -117,19 +116,6 @@ function ending(site: Site, who: string, question: MailedQuestion): readonly Blo
       `If ${verb} no longer with you, end the access on this page, until ${date(question.expiresAt)}. Opening it decides nothing.`,
     ),
     ...toDecision(site, "No longer with us", question),
-  ];
-}
-
-/** The button to the page that asks, or how to ask without pages. */
-export function toDecision(site: Site, label: string, { token }: MailedQuestion): readonly Block[] {
-  if (site.console) return [button(label, decisionLink(site, token))];
-  return [
-    paragraph(
-      "This service has no pages. Send the token to it; the first request shows what is asked, the second answers:",
-    ),
-    code(
-      `POST ${site.baseUrl}/api/v1/decisions/look\n{"token": "${token}"}\nPOST ${site.baseUrl}/api/v1/decisions\n{"token": "${token}", "answers": [{"id": …, "answer": "…"}]}`,
-    ),
   ];
 }
 
