@@ -8,9 +8,11 @@ import * as companies from "../../src/domain/mail/company-messages.ts";
 import * as factors from "../../src/domain/mail/factor-messages.ts";
 import * as fleet from "../../src/domain/mail/fleet-messages.ts";
 import * as host from "../../src/domain/mail/host-messages.ts";
+import * as inactivity from "../../src/domain/mail/inactivity-messages.ts";
 import type { Letter } from "../../src/domain/mail/letter.ts";
 import * as mail from "../../src/domain/mail/messages.ts";
 import * as request from "../../src/domain/mail/request-messages.ts";
+import * as reviews from "../../src/domain/mail/review-messages.ts";
 import type { SiteWithKeys } from "../../src/domain/mail/site.ts";
 import * as tokens from "../../src/domain/mail/token-messages.ts";
 import * as hooks from "../../src/domain/mail/webhook-messages.ts";
@@ -32,7 +34,7 @@ export const END = new Date("2027-02-18T08:00:00.000Z");
 export interface LetterCase {
   /** The function that makes it, and what is special about this one. */
   readonly name: string;
-  readonly to: "user" | "supervisor" | "applicant" | "administrators";
+  readonly to: "user" | "supervisor" | "sponsor" | "applicant" | "administrators";
   readonly make: (site: SiteWithKeys, value: string) => Letter;
   /** What it links to behind the origin, where there are pages; each from the first. */
   readonly pages: readonly string[];
@@ -46,6 +48,7 @@ const key = (value: string) => ({ name: value, type: value, fingerprint: value }
 const application = (value: string) => ({ username: value, email: value, supervisor: value, purpose: value });
 const silent = (value: string) => ({ name: value, lastSeenAt: NOW, shutsAt: END });
 const token = (value: string) => encodeURIComponent(value);
+const review = (value: string) => ({ id: 7, scope: value, dueAt: END, disables: true });
 const factor = (value: string) => ({
   ...{ username: value, names: [`the passkey ${value}`, value], at: NOW, by: value, from: "192.0.2.1" },
 });
@@ -290,6 +293,27 @@ export const LETTERS: readonly LetterCase[] = [
   {
     ...{ name: "codesGuessed", to: "administrators", pages: ["/admin/account"], without: [] },
     make: (site, value) => factors.codesGuessed(site, { username: value, at: NOW, from: "192.0.2.1" }),
+  },
+  {
+    ...{ name: "inactiveSoon", to: "user", pages: ["/login"], without: [] },
+    make: (site, value) => inactivity.inactiveSoon(site, { username: value }, { since: NOW, endsAt: END }),
+  },
+  {
+    ...{ name: "reviewStarted", to: "administrators", pages: [], without: [] },
+    make: (site, value) => reviews.reviewStarted(site, { ...review(value), total: 3 }),
+  },
+  {
+    ...{ name: "reviewReminder", to: "administrators", pages: [], without: [] },
+    make: (site, value) => reviews.reviewReminder(site, { ...review(value), disables: false, open: 1, days: 1 }),
+  },
+  {
+    ...{ name: "reviewAsked", to: "sponsor", pages: ["/decide#VALUE"], without: [] },
+    make: (site, value) =>
+      reviews.reviewAsked(site, { ...review(value), names: [value] }, { token: value, expiresAt: END }),
+  },
+  {
+    ...{ name: "reviewEnded", to: "sponsor", pages: [], without: [] },
+    make: (site, value) => reviews.reviewEnded(site, { names: [value, value] }),
   },
   {
     ...{ name: "tokenMade", to: "administrators", pages: ["/admin/tokens"], without: [] },
