@@ -84,6 +84,10 @@ export const LETTERS: readonly LetterCase[] = [
     make: (site, value) => account.accountExtended(site, user(value)),
   },
   {
+    ...{ name: "termsAsked", to: "user", pages: ["/me"], without: [] },
+    make: (site, value) => account.termsAsked(site, user(value)),
+  },
+  {
     ...{ name: "accountExtended, disabled", to: "user", pages: [], without: [] },
     make: (site, value) => account.accountExtended(site, disabled(value)),
   },

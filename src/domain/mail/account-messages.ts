@@ -174,7 +174,7 @@ export function termsAsked(site: Site, user: Pick<MailedUser, "username">): Lett
   return letter(`Terms of use for ${site.host}`, [
     hello(user.username),
     paragraph(`The terms of use for ${site.host} are new, or have changed. Please log in, read them, and accept them.`),
-    ...(site.console ? [toPage(site, "Read the terms of use", "me")] : [code("GET /api/v1/me/terms")]),
+    ...(site.console ? [toPage(site, "Read the terms of use", "me")] : [code(`GET ${site.baseUrl}/api/v1/me/terms`)]),
     paragraph("Until then your keys open the account as before."),
     whomToAsk(site),
   ]);
