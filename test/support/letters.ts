@@ -14,6 +14,7 @@ import * as mail from "../../src/domain/mail/messages.ts";
 import * as request from "../../src/domain/mail/request-messages.ts";
 import * as reviews from "../../src/domain/mail/review-messages.ts";
 import type { SiteWithKeys } from "../../src/domain/mail/site.ts";
+import * as sponsors from "../../src/domain/mail/sponsor-messages.ts";
 import * as tokens from "../../src/domain/mail/token-messages.ts";
 import * as hooks from "../../src/domain/mail/webhook-messages.ts";
 import { DAY, HOUR, MINUTE } from "../../src/shared/time/clock.ts";
@@ -320,6 +321,35 @@ export const LETTERS: readonly LetterCase[] = [
     make: (site, value) => reviews.reviewEnded(site, { names: [value, value] }),
   },
   {
+    ...{ name: "vouchAsked", to: "sponsor", pages: ["/decide#VALUE"], without: [] },
+    make: (site, value) => sponsors.vouchAsked(site, [sponsored(value)], { token: value, expiresAt: END }),
+  },
+  {
+    ...{ name: "vouchAsked, for several", to: "sponsor", pages: ["/decide#VALUE"], without: [] },
+    make: (site, value) =>
+      sponsors.vouchAsked(site, [sponsored(value), sponsored("bob")], { token: value, expiresAt: END }),
+  },
+  {
+    ...{ name: "sponsoring", to: "sponsor", pages: ["/decide#VALUE"], without: [] },
+    make: (site, value) => sponsors.sponsoring(site, [sponsored(value)], { token: value, expiresAt: END }),
+  },
+  {
+    ...{ name: "sponsoring, of many", to: "sponsor", pages: ["/decide#VALUE"], without: [] },
+    make: (site, value) =>
+      sponsors.sponsoring(site, [sponsored(value), ...Array.from({ length: 29 }, () => sponsored("bob"))], {
+        token: value,
+        expiresAt: END,
+      }),
+  },
+  {
+    ...{ name: "sponsoredEnds", to: "sponsor", pages: ["/decide#VALUE"], without: [] },
+    make: (site, value) =>
+      sponsors.sponsoredEnds(site, sponsored(value), {
+        soon: "in 7 days",
+        question: { token: value, expiresAt: END },
+      }),
+  },
+  {
     ...{ name: "tokenMade", to: "administrators", pages: ["/admin/tokens"], without: [] },
     make: (site, value) => tokens.tokenMade(site, { ...machine(value), at: NOW, by: value, from: "192.0.2.1" }),
   },
@@ -345,4 +375,9 @@ export const LETTERS: readonly LetterCase[] = [
 /** The links of a letter to that value, behind the origin. */
 export function linksOf({ pages, without }: LetterCase, site: SiteWithKeys, value: string): readonly string[] {
   return (site.console ? pages : without).map((link) => link.replaceAll("VALUE", token(value)));
+}
+
+/** Somebody whom a sponsor answers for; a name that is empty would leave out its line. */
+function sponsored(value: string): sponsors.SponsoredUser {
+  return { username: value, email: value, fullName: `Ann ${value}`, purpose: value, expireAt: END };
 }
