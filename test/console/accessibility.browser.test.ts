@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import AxeBuilder from "@axe-core/playwright";
 import type { Browser, Page } from "playwright-core";
+import { axeFinds } from "./support/axe.ts";
 import { atRest, describeInBrowser, expectNoFaults, type WatchedPage } from "./support/browser.ts";
 import { openBrowser } from "./support/chromium.ts";
 import { type ConsoleApp, openConsoleApp, openFor } from "./support/console-app.ts";
@@ -66,10 +66,7 @@ describeInBrowser("axe finds nothing on any screen", () => {
       for (const width of WIDTHS) {
         await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
         await page.setViewportSize({ width, height: 800 });
-        // Without frames to look into, axe need not open a page of its own for each result.
-        const axe = new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ["violations"] });
-        const { violations } = await axe.withTags(RULES).analyze();
-        const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
+        const found = await axeFinds(page, RULES);
         expect({ colorScheme, width, found, overflow: await overflow(page) }).toEqual({
           ...{ colorScheme, width },
           ...{ found: [], overflow: 0 },

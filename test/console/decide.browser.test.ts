@@ -1,11 +1,11 @@
 /** The page behind a sponsor's link: opening it decides nothing, and a sponsor who never saw it finds the button. */
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import AxeBuilder from "@axe-core/playwright";
 import type { Browser, Page } from "playwright-core";
 import { submitApplication } from "../../src/domain/approvals/approvals.ts";
 import { createUser } from "../../src/domain/users/users.ts";
 import { approvals, outbox } from "../../src/store/schema.ts";
+import { axeFinds } from "./support/axe.ts";
 import { describeInBrowser, expectNoFaults, openPage } from "./support/browser.ts";
 import { openBrowser } from "./support/chromium.ts";
 import { type ConsoleApp, openConsoleApp } from "./support/console-app.ts";
@@ -37,7 +37,7 @@ describeInBrowser("the page of a question", () => {
   async function expectAccessible(page: Page): Promise<void> {
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme });
-      expect((await new AxeBuilder({ page }).analyze()).violations.map(({ id }) => id)).toEqual([]);
+      expect(await axeFinds(page)).toEqual([]);
     }
   }
 

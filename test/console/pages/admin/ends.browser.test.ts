@@ -1,11 +1,11 @@
 /** Moving a user's end to a day, later or earlier, and undoing what was just done. */
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
-import AxeBuilder from "@axe-core/playwright";
 import type { Browser, Page } from "playwright-core";
 import { PAGES, userPage } from "../../../../src/shared/product/pages.ts";
 import { DAY, MINUTE, shift } from "../../../../src/shared/time/clock.ts";
 import type { Client } from "../../../support/app.ts";
+import { axeFinds } from "../../support/axe.ts";
 import { describeInBrowser, expectNoFaults, focusedName, type WatchedPage } from "../../support/browser.ts";
 import { openBrowser } from "../../support/chromium.ts";
 import { type ConsoleApp, openConsoleApp, openSignedIn } from "../../support/console-app.ts";
@@ -167,9 +167,9 @@ describeInBrowser("the end of a user's access", () => {
       await page.getByRole("button", { name: "Extend … anna" }).click();
       await dialog().getByText("What will happen").waitFor();
       expect(await dialog().evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
-      expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+      expect(await axeFinds(page)).toEqual([]);
       await dialog().getByRole("button", { name: "Cancel" }).click();
-      expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+      expect(await axeFinds(page)).toEqual([]);
     }
     await undo().click();
     await says(page, /^Undone: access of anna ends /);
