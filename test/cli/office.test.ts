@@ -58,7 +58,7 @@ describe("uam approval", () => {
     const { code, stdout } = await cli.run(["approval", "list", "--status", "pending"]);
     expect(code).toBe(0);
     expect(stdout).toMatch(
-      /^ID {2}USERNAME {2}KIND {4}STATUS {3}CREATED +EMAIL +SUPERVISOR {2}PURPOSE +REVIEWED BY\n3 {3}cem {7}access/,
+      /^ID {2}USERNAME {2}KIND {4}STATUS {3}CREATED +EMAIL +SUPERVISOR {2}SPONSOR {2}PURPOSE +REVIEWED BY\n3 {3}cem {7}access/,
     );
     expect(stdout).toContain("\\u202etest");
     expect((await cli.json(["approval", "list", "--status", "rejected"])).total).toBe(0);
@@ -126,6 +126,8 @@ describe("uam setting", () => {
         "policy.default_ttl      14d    yes",
         "policy.recycle_period   30d    no",
         "policy.audit_retention  365d   no",
+        "policy.review_every     off    no",
+        "policy.inactive_after   off    no",
         "",
       ].join("\n"),
     );

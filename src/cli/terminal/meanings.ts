@@ -3,6 +3,7 @@
 /** Commands by the words behind `uam`: the first words of a line, and the command that they mean. */
 export const COMMAND_MEANINGS: Readonly<Record<string, string>> = {
   ls: "user list",
+  verify: "audit verify",
   search: "user list",
   find: "user list",
   get: "user show",

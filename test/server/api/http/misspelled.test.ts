@@ -21,6 +21,7 @@ interface Named {
   readonly kind: "field" | "parameter";
   readonly names: readonly string[];
   readonly caller: "admin" | "user" | "nobody";
+  readonly takesBody: boolean;
 }
 
 /** Every route that takes names, with those that its document says it takes. */
@@ -31,17 +32,18 @@ const ROUTES: readonly Named[] = Object.entries(apiDocument.paths).flatMap(([pat
     if (path.startsWith("/agent/") && path !== "/agent/key") return [];
     const caller = operation.security.length === 0 ? "nobody" : path.startsWith("/me/") ? "user" : "admin";
     const schema = operation.requestBody?.content["application/json"]?.schema;
+    const takesBody = schema !== undefined;
     const title = schema?.$ref?.split("/").at(-1) ?? "";
     const fields = Object.keys(apiDocument.components.schemas[title]?.properties ?? schema?.properties ?? {});
     const query = (operation.parameters ?? []).filter((one) => one.in === "query").map(({ name }) => name);
     return [
-      ...(fields.length === 0 ? [] : [{ route, kind: "field", names: fields, caller } as const]),
-      ...(query.length === 0 ? [] : [{ route, kind: "parameter", names: query, caller } as const]),
+      ...(fields.length === 0 ? [] : [{ route, kind: "field", names: fields, caller, takesBody } as const]),
+      ...(query.length === 0 ? [] : [{ route, kind: "parameter", names: query, caller, takesBody } as const]),
     ];
   }),
 );
 
-function send({ route, kind, caller }: Named, name: string) {
+function send({ route, kind, caller, takesBody }: Named, name: string) {
   const [method = "", path = ""] = route.split(" ");
   return kind === "field"
     ? callers[caller].call(method, path, { [name]: "x" })
@@ -49,7 +51,7 @@ function send({ route, kind, caller }: Named, name: string) {
       callers[caller].call(
         method,
         `${path}?${encodeURIComponent(name)}=x`,
-        method === "PUT" || method === "PATCH" ? {} : undefined,
+        takesBody ? {} : undefined,
         path.endsWith("/import") ? { "content-type": "text/csv" } : {},
       );
 }
