@@ -41,6 +41,7 @@ export const BLOCKS: Readonly<Record<string, readonly Run[]>> = {
     { not: "it would make this host an agent's, and needs a service with a certificate" },
     ...(["here", "here", "here"] as const),
   ],
+  "docs/hours.md": [{ by: "test/cli/commands/users/user-hours.test.ts" }],
   "docs/install.md": [
     { by: "test/debian/sudo.ts" },
     { not: "test/container/run.ts builds and runs the image with buildah and systemd-nspawn; no registry is asked" },
