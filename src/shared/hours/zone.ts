@@ -2,8 +2,10 @@
 
 import { HOUR, SECOND } from "../time/clock.ts";
 
-/** The offsets that were asked for, by zone and second. One morning asks for the same few again and again. */
+/** The offsets that were asked for, by zone and second, of all zones together. One morning asks for the same few again and again. */
 const KEPT_OFFSETS = 20_000;
+/** More than there are names of zones; a name counts in any case. */
+const KEPT_ZONES = 1000;
 
 interface Zone {
   readonly format: Intl.DateTimeFormat;
@@ -11,6 +13,7 @@ interface Zone {
 }
 
 const zones = new Map<string, Zone>();
+let keptOffsets = 0;
 
 /** Whether the runtime knows the IANA zone; an offset such as `+02:00` is none. */
 export function isZone(name: string): boolean {
@@ -63,8 +66,9 @@ function offsetAt(zone: string, instant: number): number {
     number,
   ];
   const offset = Date.UTC(year, month - 1, day, hour, minute, seconds) - second;
-  if (offsets.size >= KEPT_OFFSETS) offsets.clear();
+  if (keptOffsets >= KEPT_OFFSETS) forget();
   offsets.set(second, offset);
+  keptOffsets++;
   return offset;
 }
 
@@ -77,6 +81,12 @@ function zoneOf(name: string): Zone {
     ...{ year: numeric, month: numeric, day: numeric, hour: numeric, minute: numeric, second: numeric },
   });
   const zone: Zone = { format, offsets: new Map() };
+  if (zones.size >= KEPT_ZONES) forget();
   zones.set(name, zone);
   return zone;
+}
+
+function forget(): void {
+  zones.clear();
+  keptOffsets = 0;
 }
