@@ -5,12 +5,12 @@ import { userInfo } from "node:os";
 import { join } from "node:path";
 import { UamError } from "../../shared/errors.ts";
 
-const NAME = /^uam-\d{8}T\d{6}Z\.uam-backup$/;
+const NAME = /^uam-\d{8}T\d{6}\.\d{3}Z\.uam-backup$/;
 const WRITABLE_BY_OTHERS = 0o022;
 
-/** The name of a backup made then; names are in the order of time. */
+/** The name of a backup made then, to the millisecond; names are in the order of time. */
 export function backupName(at: Date): string {
-  return `uam-${at.toISOString().replaceAll(/[-:]|\.\d+/g, "")}.uam-backup`;
+  return `uam-${at.toISOString().replaceAll(/[-:]/g, "")}.uam-backup`;
 }
 
 /**

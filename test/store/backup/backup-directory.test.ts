@@ -27,7 +27,7 @@ describe("pruneBackups()", () => {
     mkdirSync(directory);
     const others = ["before-restore-1.uam-backup", `.${days[0]}.0a.part`, `${days[0]}.age`];
     for (const name of [...days, ...others]) writeFileSync(join(directory, name), "");
-    expect(days[0]).toBe("uam-20260101T040506Z.uam-backup");
+    expect(days[0]).toBe("uam-20260101T040506.007Z.uam-backup");
     expect(pruneBackups(directory, 3)).toEqual([]);
     expect(pruneBackups(directory, 1)).toEqual(days.slice(0, 2).map((name) => join(directory, name)));
     expect(readdirSync(directory).sort()).toEqual([...days.slice(2), ...others].sort());

@@ -59,9 +59,9 @@ testSlow("uam backup --into makes one in a directory that can be restored, and r
   const into = join(directory, "made/each/day");
   expect(uam("a", ["backup", "--into", into, "--keep", "2"]).status).toBe(0);
   const [first = ""] = readdirSync(into);
-  expect(first).toMatch(/^uam-\d{8}T\d{6}Z\.uam-backup$/);
+  expect(first).toMatch(/^uam-\d{8}T\d{6}\.\d{3}Z\.uam-backup$/);
   expect([statSync(into).mode & 0o777, statSync(join(into, first)).mode & 0o777]).toEqual([0o700, 0o600]);
-  const older = ["uam-20250101T000000Z.uam-backup", "uam-20250102T000000Z.uam-backup"];
+  const older = ["uam-20250101T000000.000Z.uam-backup", "uam-20250102T000000.000Z.uam-backup"];
   for (const name of [...older, "mine.uam-backup"]) writeFileSync(join(into, name), "");
   const { status, error } = uam("a", ["backup", "--into", into, "--keep", "2"]);
   expect([status, error]).toEqual([0, expect.stringContaining(`${join(into, older[0] ?? "")} was removed.`)]);
