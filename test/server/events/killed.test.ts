@@ -89,10 +89,12 @@ describeSlow.each([
     const total = (await service.call("GET", "/audit?page_size=1", cookie)).body.data.total;
     await until(() => hook.ids.includes(total));
     await until(() => idsIn(file).includes(total));
-    const told = [...new Set(hook.ids)];
+    // That the log was read just now is a record of its own, which may have come already.
+    const upToThen = (ids: readonly number[]) => [...new Set(ids)].filter((id) => id <= total);
+    const told = upToThen(hook.ids);
     expect(told).toEqual(Array.from({ length: total - first + 1 }, (_, index) => first + index));
     const written = [...idsIn(`${file}.1`), ...idsIn(file)];
-    expect([...new Set(written)]).toEqual(Array.from({ length: total }, (_, index) => index + 1));
+    expect(upToThen(written)).toEqual(Array.from({ length: total }, (_, index) => index + 1));
     for (const { json } of hook.requests) expect(AUDIT_ACTIONS).toContain(json.type);
     const { data } = (await service.call("GET", "/webhooks", cookie)).body;
     expect(data).toMatchObject({
