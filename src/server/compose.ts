@@ -53,7 +53,7 @@ export interface Use {
   readonly machine: Machine;
 }
 
-/** Connections for operations; each holds one for as long as its transaction takes, and each of the jobs one more. */
+/** Connections for operations; each holds one for as long as its transaction takes, and each running job one more (server/jobs/runner.ts). */
 const OPERATION_CONNECTIONS = 12;
 /** Connections for single statements beside them; see `Services.autocommit`. */
 const AUTOCOMMIT_CONNECTIONS = 2;

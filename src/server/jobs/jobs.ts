@@ -26,24 +26,15 @@ import { askWaitingSponsors } from "../../domain/sponsors/asking.ts";
 import { storeCounts } from "../../domain/stats/daily.ts";
 import { mailTerms, noteTerms } from "../../domain/users/terms.ts";
 import type { Drift } from "../../protocol/host.ts";
-import { withJobLock } from "../../store/job-lock.ts";
 import { startDelivery } from "../mail/delivery.ts";
 import type { MailTransport } from "../mail/mail.ts";
+import { createRunner, type Job } from "./runner.ts";
 
 /** The dependencies of the jobs besides the services. */
 export interface JobParts {
   readonly transport: MailTransport;
   /** Repairs the host and returns what differed. */
   readonly reconcile: () => Promise<readonly Drift[]>;
-}
-
-/** A piece of work that repeats itself. */
-export interface Job {
-  readonly name: string;
-  /** When, as in crontab(5), in UTC. */
-  readonly schedule: string;
-  /** Ends early, without leaving anything half done, when `signal` says so. */
-  readonly run: (signal: AbortSignal) => Promise<void>;
 }
 
 /** The jobs of a running service. */
@@ -61,8 +52,8 @@ export function jobsOf(services: Services, { reconcile }: JobParts): readonly Jo
   // Before this nobody was listening, so that no host can have been silent.
   const startedAt = services.clock.now();
   return [
-    { name: "expire", schedule: "* * * * *", run: (signal) => expire(services, signal) },
-    { name: "hours", schedule: "* * * * *", run: (signal) => followDueHours(services, signal) },
+    { name: "expire", schedule: "* * * * *", isUrgent: true, run: (signal) => expire(services, signal) },
+    { name: "hours", schedule: "* * * * *", isUrgent: true, run: (signal) => followDueHours(services, signal) },
     {
       name: "companies",
       schedule: "* * * * *",
@@ -146,14 +137,7 @@ async function expire(services: Services, signal: AbortSignal): Promise<void> {
  */
 export function startJobs(services: Services, parts: JobParts): RunningJobs {
   const stopping = new AbortController();
-  const running = new Map<string, Promise<void>>();
-  const start = (job: Job): Promise<void> => {
-    const current = running.get(job.name);
-    if (current !== undefined || stopping.signal.aborted) return current ?? Promise.resolve();
-    const run = runJob(services, job, stopping.signal).finally(() => running.delete(job.name));
-    running.set(job.name, run);
-    return run;
-  };
+  const runner = createRunner(services, stopping.signal);
   const jobs = jobsOf(services, parts);
   const delivery = startDelivery(services, parts.transport);
   // Before anything is deleted by a period that was shortened while the service was stopped.
@@ -166,31 +150,20 @@ export function startJobs(services: Services, parts: JobParts): RunningJobs {
     },
   };
   async function catchUp(): Promise<void> {
-    await runJob(services, settings, stopping.signal);
-    for (const job of jobs) await start(job);
+    for (const job of [settings, ...jobs]) await runner.start(job);
   }
   const caughtUp = catchUp();
   // An offset, not a time zone: those bring Intl's tables with them, 3 MiB that stay.
-  const crons = jobs.map((job) => new Cron(job.schedule, { utcOffset: 0 }, () => start(job)));
+  const crons = jobs.map((job) => new Cron(job.schedule, { utcOffset: 0 }, () => runner.start(job)));
   return {
     caughtUp,
     async stop() {
       for (const cron of crons) cron.stop();
       stopping.abort();
-      await Promise.all([caughtUp, ...running.values(), delivery.stop()]);
+      await Promise.all([caughtUp, runner.ended(), delivery.stop()]);
       await parts.transport.close();
     },
   };
-}
-
-/** Runs the job unless another instance is running it; never throws. */
-async function runJob({ db, log }: Services, job: Job, signal: AbortSignal): Promise<void> {
-  try {
-    const ran = await withJobLock(db, job.name, (lost) => job.run(AbortSignal.any([signal, lost])));
-    if (!ran) log.debug("another instance is running the job", { job: job.name });
-  } catch (error) {
-    log.error("a job failed; it will run again", { job: job.name, error });
-  }
 }
 
 /** Logs what was repaired, and what could not be only when it is first seen: it would be logged every minute. */
