@@ -77,8 +77,11 @@ async function openByHours(context: Context, userId: number): Promise<void> {
     const now = clock.now();
     const user = await lockUserIfStored(tx, userId);
     if (user === undefined || !isDue(user, now)) return;
+    const { access } = accessAt(user, now);
+    // Hours that were stored since the account was shut or left open above: it stays due, for those who stored them and for the next run.
+    if (access === "not_yet" || access === "outside_hours") return;
     const isBeingTaken = (await closingsOf(tx, userId)).some((note) => isShutting(note) && !isOfHours(note));
-    if (accessAt(user, now).access === "open" && user.local && !isBeingTaken) {
+    if (access === "open" && user.local && !isBeingTaken) {
       if ((await host.presence(refOf(user))) === "present") {
         await forgetShut(tx, userId);
         const account = await accountOf(tx, user, now);
