@@ -1,5 +1,6 @@
 /** Work on many users of a company: several at once, and whatever fails is logged and left to the minute's job. */
 
+import { severalAtOnce } from "../../shared/work/several.ts";
 import type { Context } from "../operation/context.ts";
 
 /** Users share the waits for the disk and the host, as where many expire at once. */
@@ -19,16 +20,11 @@ export async function forEachUser<U extends { readonly id: number }>(
   { log, requestId }: Context,
   { companyId, users, each, failure, signal }: Work<U>,
 ): Promise<void> {
-  const waiting = users.values();
-  const work = async () => {
-    for (const user of waiting) {
-      if (signal?.aborted) return;
-      try {
-        await each(user);
-      } catch (error) {
-        log.error(failure, { error, userId: user.id, companyId, requestId });
-      }
+  await severalAtOnce(users, { atOnce: AT_ONCE, signal }, async (user) => {
+    try {
+      await each(user);
+    } catch (error) {
+      log.error(failure, { error, userId: user.id, companyId, requestId });
     }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  });
 }

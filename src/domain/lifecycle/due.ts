@@ -2,6 +2,7 @@
 
 import { type SQL, sql } from "drizzle-orm";
 import { HOUR, MINUTE } from "../../shared/time/clock.ts";
+import { severalAtOnce } from "../../shared/work/several.ts";
 import type { Database } from "../../store/client.ts";
 import type { Context } from "../operation/context.ts";
 
@@ -50,23 +51,18 @@ export async function eachDue(
   let after = { expireAt: "-infinity", id: 0 };
   for (;;) {
     const batch = await findDue(context.db, due, after);
-    const waiting = batch.values();
-    const work = async () => {
-      for (const user of waiting) {
-        if (signal?.aborted) return;
-        try {
-          if (await perform(user)) done++;
-        } catch (error) {
-          failed++;
-          context.log.error("an operation failed for a user and will be retried", {
-            action: due.action,
-            ...user,
-            error,
-          });
-        }
+    await severalAtOnce(batch, { atOnce: due.atOnce ?? 1, signal }, async (user) => {
+      try {
+        if (await perform(user)) done++;
+      } catch (error) {
+        failed++;
+        context.log.error("an operation failed for a user and will be retried", {
+          action: due.action,
+          ...user,
+          error,
+        });
       }
-    };
-    await Promise.all(Array.from({ length: due.atOnce ?? 1 }, work));
+    });
     const last = batch.at(-1);
     if (last === undefined || batch.length < BATCH || signal?.aborted) return { done, failed };
     after = last;

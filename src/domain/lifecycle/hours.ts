@@ -1,6 +1,7 @@
 /** Opens and shuts accounts at the second at which their users' access begins or ends by start or hours. */
 
 import { asc, lte } from "drizzle-orm";
+import { severalAtOnce } from "../../shared/work/several.ts";
 import { users } from "../../store/schema.ts";
 import { followHours } from "../accounts/hours.ts";
 import { type Services, systemContext } from "../operation/context.ts";
@@ -20,14 +21,9 @@ export async function followDueHours(services: Services, signal?: AbortSignal): 
     .from(users)
     .where(lte(users.hoursDueAt, clock.now()))
     .orderBy(asc(users.hoursDueAt), asc(users.id));
-  const waiting = due.values();
-  const work = async () => {
-    for (const { id } of waiting) {
-      if (signal?.aborted) return;
-      await followHours(context, id).catch((error: unknown) =>
-        log.error("a user's hours could not be followed and will be tried again", { userId: id, error }),
-      );
-    }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  await severalAtOnce(due, { atOnce: AT_ONCE, signal }, ({ id }) =>
+    followHours(context, id).catch((error: unknown) =>
+      log.error("a user's hours could not be followed and will be tried again", { userId: id, error }),
+    ),
+  );
 }
