@@ -162,6 +162,17 @@ export async function leaveAccess(op: ClosingOperation, user: User, note: number
   return await settle(op, user, note, closing);
 }
 
+/**
+ * Disables the user as `disableAccess` does, for a closing that is about nothing else: its record has their status, and it is refused with a
+ * sentence if something is left to do. Returns the user as stored.
+ */
+export async function disableOnRecord(op: ClosingOperation, user: User, request: ClosingRequest): Promise<User> {
+  const closed = await disableAccess(op, user, request);
+  op.record({ detail: { status: closed.user.status } });
+  if (closed.owed.length > 0) op.refuse(owedSentence(`${user.username} is disabled`, closed));
+  return closed.user;
+}
+
 /** The message for the caller when a closing is committed with something left to do. */
 export function owedSentence(done: string, { refused, owed }: Pick<Closed, "refused" | "owed">): string {
   const now = refused ? "and cannot log in" : "but the host may still let them in until this is done";

@@ -13,7 +13,7 @@ import { type ClosingRow, closings, type UserRow, users } from "../../store/sche
 import { tellAdministrators } from "../mail/administrators.ts";
 import { accessOwed, narrowingOwed, shorteningOwed } from "../mail/host-messages.ts";
 import type { Context, Operation } from "../operation/context.ts";
-import type { Actor } from "../operation/entry.ts";
+import { type Actor, storedActor } from "../operation/entry.ts";
 import { isPermitted, permitParameters, requirePermission } from "../operation/permission.ts";
 
 export type Closing = ClosingRow;
@@ -255,5 +255,5 @@ export async function forgetClosings(tx: Transaction, userId: number): Promise<v
 
 /** The requester, as an actor. */
 export function actorOf({ actorType, actor, actorOwner }: Closing): Actor {
-  return { type: actorType, name: actor, ip: "", ...(actorOwner === "" ? {} : { owner: actorOwner }) };
+  return storedActor({ type: actorType, name: actor, owner: actorOwner });
 }

@@ -7,7 +7,6 @@ import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import { faultPoint } from "../../shared/work/fault-point.ts";
 import { tellShortened } from "../mail/notices.ts";
 import type { ClosingOperation } from "../operation/context.ts";
-import type { AuditDetail } from "../operation/entry.ts";
 import { storeUser } from "./access.ts";
 import { accountOf } from "./account.ts";
 import { type Closing, noteClosing, oweClosing, settleClosing } from "./closings.ts";
@@ -26,7 +25,7 @@ export interface Shortened {
  * Stores the earlier end even if the host fails, and has sshd refuse the keys from then on. `by` is the reason to record in case the
  * process dies before that, or the note of an earlier attempt.
  */
-export async function shortenAccess(
+async function shortenAccess(
   op: ClosingOperation,
   user: User,
   { expireAt, by }: { readonly expireAt: Date; readonly by: string | Closing },
@@ -63,18 +62,31 @@ export async function finishShortening(op: ClosingOperation, user: User, noted: 
     if (owed.length > 0) op.record({ unneeded: true });
     return owed;
   }
-  op.record({ detail: shorteningDetail(user, expireAt) });
-  if (owed.length > 0) op.refuse(shorteningOwed(user, owed));
+  recordShortening(op, { before: user, expireAt, owed });
   return [];
 }
 
-/** The detail in the audit log. */
-export function shorteningDetail(before: User, expireAt: Date): AuditDetail {
-  return { old_expire_at: formatTimestamp(before.expireAt), expire_at: formatTimestamp(expireAt) };
+/** Brings the end forward for whom `reason` says, as `shortenAccess` does; the closing is refused with a sentence if something is left to do. */
+export async function shortenOnRecord(
+  op: ClosingOperation,
+  user: User,
+  { expireAt, reason }: { readonly expireAt: Date; readonly reason: string },
+): Promise<User> {
+  const shortened = await shortenAccess(op, user, { expireAt, by: reason });
+  recordShortening(op, { before: user, expireAt, owed: shortened.owed });
+  return shortened.user;
+}
+
+function recordShortening(
+  op: ClosingOperation,
+  { before, expireAt, owed }: { readonly before: User; readonly expireAt: Date; readonly owed: readonly string[] },
+): void {
+  op.record({ detail: { old_expire_at: formatTimestamp(before.expireAt), expire_at: formatTimestamp(expireAt) } });
+  if (owed.length > 0) op.refuse(shorteningOwed(before, owed));
 }
 
 /** The message for the caller when the end is stored, but the host could not do all of it. */
-export function shorteningOwed({ username }: User, owed: readonly string[]): string {
+function shorteningOwed({ username }: User, owed: readonly string[]): string {
   return `The new end of ${username} is stored, but the host alone may still let them in after it until this is done. Left to do, and tried again until it is done: ${owed.join(". ")}`;
 }
 

@@ -10,11 +10,11 @@ import { isForever } from "../../shared/time/lease.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { closings, users } from "../../store/schema.ts";
 import { type CompanyRow, companies } from "../../store/schema-companies.ts";
-import { disableAccess, owedSentence } from "../accounts/access.ts";
+import { disableOnRecord } from "../accounts/access.ts";
 import { lockUserIfStored } from "../accounts/find-user.ts";
 import { audited, auditedClosing } from "../operation/audited.ts";
 import type { Context, Services } from "../operation/context.ts";
-import type { Actor } from "../operation/entry.ts";
+import { type Actor, storedActor } from "../operation/entry.ts";
 import { onward } from "../operation/permission.ts";
 import { type Company, entryOf, getCompany, requireCompany, requireLocked } from "./companies.ts";
 import { forEachUser } from "./each-user.ts";
@@ -138,9 +138,7 @@ async function closeUser(context: Context, companyId: number, userId: number): P
       return op.record({ unneeded: true });
     }
     op.about({ detail: { username: user.username } });
-    const closed = await disableAccess(op, user, { reason: REASON });
-    op.record({ detail: { status: closed.user.status } });
-    if (closed.owed.length > 0) op.refuse(owedSentence(`${user.username} is disabled`, closed));
+    await disableOnRecord(op, user, { reason: REASON });
   });
 }
 
@@ -181,5 +179,5 @@ async function effectiveByOf(tx: Transaction, companyId: number, now: Date): Pro
 }
 
 function askerOf({ askedByType: type, askedBy: name, askedByOwner: owner }: CompanyRow): Actor {
-  return { type, name, ip: "", ...(owner === "" ? {} : { owner }) };
+  return storedActor({ type, name, owner });
 }

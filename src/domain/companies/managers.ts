@@ -4,7 +4,7 @@
  */
 
 import type { Page, Paged } from "../../shared/product/page.ts";
-import { disableAccess, owedSentence } from "../accounts/access.ts";
+import { disableOnRecord } from "../accounts/access.ts";
 import { lockUserIfStored, requireFound, requireUser, type User } from "../accounts/find-user.ts";
 import { auditedClosing } from "../operation/audited.ts";
 import type { Context } from "../operation/context.ts";
@@ -62,10 +62,7 @@ export async function endColleague(context: Context, managerId: number, userId: 
       op.record({ unneeded: true });
       return user;
     }
-    const closed = await disableAccess(op, user, { reason: REASON });
-    op.record({ detail: { status: closed.user.status } });
-    if (closed.owed.length > 0) op.refuse(owedSentence(`${user.username} is disabled`, closed));
-    return closed.user;
+    return await disableOnRecord(op, user, { reason: REASON });
   });
 }
 

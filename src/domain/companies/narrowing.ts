@@ -7,16 +7,16 @@
 import { and, eq, isNotNull } from "drizzle-orm";
 import type { AuditAction } from "../../shared/product/audit-actions.ts";
 import { type CompanyRow, companies } from "../../store/schema-companies.ts";
-import { disableAccess, owedSentence, storeUser } from "../accounts/access.ts";
+import { disableOnRecord, storeUser } from "../accounts/access.ts";
 import { closingsOf } from "../accounts/closings.ts";
 import { holdCompanyOf, lockCompany } from "../accounts/company-limits.ts";
 import { lockUserIfStored, type User } from "../accounts/find-user.ts";
 import { narrowAccess, narrowingOwed, networkDetail } from "../accounts/narrowing.ts";
-import { shortenAccess, shorteningDetail, shorteningOwed } from "../accounts/shortening.ts";
+import { shortenOnRecord } from "../accounts/shortening.ts";
 import { withdrawHosts } from "../hosts/grants.ts";
 import { auditedClosing } from "../operation/audited.ts";
 import type { ClosingOperation, Context, Services } from "../operation/context.ts";
-import type { Actor } from "../operation/entry.ts";
+import { type Actor, storedActor } from "../operation/entry.ts";
 import { requireNotBeingShortened } from "../users/changeable.ts";
 import { forEachUser } from "./each-user.ts";
 import { findLoss, findLosses, type Loss } from "./losses.ts";
@@ -83,9 +83,7 @@ interface OfCompany {
 async function disable(context: Context, of: OfCompany): Promise<void> {
   await closing(context, of, "user.disable", async (op, user, loss) => {
     if (loss.disabledFor === undefined) return op.record({ unneeded: true });
-    const closed = await disableAccess(op, user, { reason: REASON });
-    op.record({ detail: { status: closed.user.status } });
-    if (closed.owed.length > 0) op.refuse(owedSentence(`${user.username} is disabled`, closed));
+    await disableOnRecord(op, user, { reason: REASON });
   });
 }
 
@@ -103,9 +101,7 @@ async function shorten(context: Context, of: OfCompany): Promise<void> {
   await closing(context, of, "user.shorten", async (op, user, { end }) => {
     if (end === undefined) return op.record({ unneeded: true });
     requireNotBeingShortened(user, await closingsOf(op.tx, user.id), end);
-    const { owed } = await shortenAccess(op, user, { expireAt: end, by: REASON });
-    op.record({ detail: shorteningDetail(user, end) });
-    if (owed.length > 0) op.refuse(shorteningOwed(user, owed));
+    await shortenOnRecord(op, user, { expireAt: end, reason: REASON });
   });
 }
 
@@ -142,5 +138,5 @@ async function settle({ db, clock }: Context, id: number): Promise<void> {
 }
 
 function narrowerOf({ narrowingByType: type, narrowingBy: name, narrowingByOwner: owner }: CompanyRow): Actor {
-  return { type, name, ip: "", ...(owner === "" ? {} : { owner }) };
+  return storedActor({ type, name, owner });
 }

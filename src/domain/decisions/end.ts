@@ -5,10 +5,9 @@ import type { Database, Transaction } from "../../store/client.ts";
 import { users } from "../../store/schema.ts";
 import { type QuestionRow, questions } from "../../store/schema-auth.ts";
 import { companies } from "../../store/schema-companies.ts";
-import { disableAccess, owedSentence } from "../accounts/access.ts";
+import { disableOnRecord } from "../accounts/access.ts";
 import { companyOf } from "../accounts/company-limits.ts";
 import { lockUserIfStored, statusAt, type User } from "../accounts/find-user.ts";
-import { awaitHosts } from "../hosts/confirmation.ts";
 import { date } from "../mail/letter.ts";
 import { accountName } from "../mail/phrases.ts";
 import { auditedClosing } from "../operation/audited.ts";
@@ -16,6 +15,7 @@ import type { Context } from "../operation/context.ts";
 import { markAnswered } from "../sponsors/questions.ts";
 import { sponsorOf } from "../sponsors/sponsor-email.ts";
 import type { Answer, GivenAnswer, Item, Kind } from "./kind.ts";
+import { hostsOutcome } from "./outcome.ts";
 import { answeredBefore, closed, notAsked, requireFitting } from "./refusals.ts";
 
 const ANSWERS = ["end"] as const;
@@ -48,12 +48,8 @@ export const end: Kind = {
     if (failures.length > 0) throw failures[0];
     const [first] = given;
     if (first === undefined) throw answeredBefore(nameOf(items, answers[0]?.id ?? 0));
-    const ends = await Promise.all(given.map(({ id }) => awaitHosts(context, id)));
-    const times = ends.map((known) => (known === undefined ? context.clock.now() : known.effectiveBy));
-    const effectiveBy = times.some((time) => time === null)
-      ? null
-      : new Date(Math.max(...times.map((time) => time?.getTime() ?? 0)));
-    return { answered: given, effectiveBy, ...(ends.length === 1 ? { hosts: ends[0] } : {}) };
+    const userIds = given.map(({ id }) => id);
+    return { answered: given, ...(await hostsOutcome(context, userIds)) };
   },
 };
 
@@ -69,12 +65,10 @@ async function endAccess(context: Context, question: QuestionRow, answer: Answer
       return undefined;
     }
     op.about({ detail: { username: user.username, ...(reason === "" ? {} : { reason }) } });
-    const closing = await disableAccess(op, user, { action: "sponsor.end", reason });
+    await disableOnRecord(op, user, { action: "sponsor.end", reason });
     const at = context.clock.now();
     const given = { id, answer: "end", reason, until: null, at };
     await store(op.tx, question, { ...given, at: at.toISOString(), username: user.username });
-    op.record({ detail: { status: closing.user.status } });
-    if (closing.owed.length > 0) op.refuse(owedSentence(`${user.username} is disabled`, closing));
     return given;
   });
 }

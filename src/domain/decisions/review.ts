@@ -2,7 +2,6 @@
 
 import type { QuestionRow } from "../../store/schema-auth.ts";
 import type { ReviewItemRow } from "../../store/schema-reviews.ts";
-import { awaitHosts } from "../hosts/confirmation.ts";
 import { date } from "../mail/letter.ts";
 import { audited } from "../operation/audited.ts";
 import type { Context } from "../operation/context.ts";
@@ -15,6 +14,7 @@ import { answeredBySponsor, findOpen, findReview } from "../reviews/of-sponsor.t
 import { lockItems } from "../reviews/reviews.ts";
 import { markAnswered } from "../sponsors/questions.ts";
 import type { Answer, GivenAnswer, Item, Kind } from "./kind.ts";
+import { hostsOutcome } from "./outcome.ts";
 import { answeredBefore, closed, notAsked, requireFitting } from "./refusals.ts";
 
 const ANSWERS = ["keep", "end", "shorten"] as const;
@@ -74,14 +74,8 @@ export const review: Kind = {
 
 /** When what was taken away is true on every host. */
 async function outcomeOf(context: Context, answers: readonly Answer[]) {
-  const ending = answers.filter(({ answer }) => answer !== "keep");
-  if (ending.length === 0) return {};
-  const known = await Promise.all(ending.map(({ id }) => awaitHosts(context, id)));
-  const times = known.map((one) => (one === undefined ? context.clock.now() : one.effectiveBy));
-  const effectiveBy = times.some((time) => time === null)
-    ? null
-    : new Date(Math.max(...times.map((time) => time?.getTime() ?? 0)));
-  return { effectiveBy, ...(known.length === 1 ? { hosts: known[0] } : {}) };
+  const ending = answers.filter(({ answer }) => answer !== "keep").map(({ id }) => id);
+  return ending.length === 0 ? {} : await hostsOutcome(context, ending);
 }
 
 function reviewOf({ about }: QuestionRow): number {

@@ -6,7 +6,7 @@ import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { LOCAL_HOST, loginLogs } from "../../store/schema.ts";
 import { inactivityNotices } from "../../store/schema-reviews.ts";
-import { disableAccess, owedSentence } from "../accounts/access.ts";
+import { disableOnRecord } from "../accounts/access.ts";
 import { lockUserIfStored } from "../accounts/find-user.ts";
 import { inactiveSoon } from "../mail/inactivity-messages.ts";
 import { queueMail } from "../mail/outbox.ts";
@@ -109,9 +109,7 @@ async function disable(services: Services, { id, since }: Inactive, when: When):
     const [still] = user === undefined ? [] : await findInactive(op.tx, when, id);
     if (user === undefined || still?.since.getTime() !== since.getTime()) return op.record({ unneeded: true });
     op.about({ detail: { username: user.username, unused_since: formatTimestamp(since) } });
-    const closed = await disableAccess(op, user, { reason: REASON });
-    op.record({ detail: { status: closed.user.status } });
-    if (closed.owed.length > 0) op.refuse(owedSentence(`${user.username} is disabled`, closed));
+    await disableOnRecord(op, user, { reason: REASON });
   });
 }
 

@@ -17,6 +17,16 @@ export interface Actor {
   readonly tokenId?: number;
 }
 
+/** Somebody as stored with what they asked for: `owner` is "" for whoever used no token. */
+export function storedActor({
+  type,
+  name,
+  owner,
+  ip = "",
+}: Required<Pick<Actor, "type" | "name" | "owner">> & { readonly ip?: string }): Actor {
+  return { type, name, ip, ...(owner === "" ? {} : { owner }) };
+}
+
 /** The actor's name in mails for people. */
 export function nameForPeople({ name, owner }: Actor): string {
   return owner === undefined ? name : `${name}, a token of ${owner}`;

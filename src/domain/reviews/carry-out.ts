@@ -4,15 +4,16 @@
  */
 
 import { and, asc, eq, sql } from "drizzle-orm";
+import { severalAtOnce } from "../../shared/work/several.ts";
 import type { Transaction } from "../../store/client.ts";
 import { type ReviewItemRow, reviewItems } from "../../store/schema-reviews.ts";
-import { disableAccess, owedSentence } from "../accounts/access.ts";
+import { disableOnRecord } from "../accounts/access.ts";
 import { closingsOf } from "../accounts/closings.ts";
 import { isExpired, lockUserIfStored, type User } from "../accounts/find-user.ts";
-import { shortenAccess, shorteningDetail, shorteningOwed } from "../accounts/shortening.ts";
+import { shortenOnRecord } from "../accounts/shortening.ts";
 import { auditedClosing } from "../operation/audited.ts";
 import type { ClosingOperation, Context, Services } from "../operation/context.ts";
-import type { Actor } from "../operation/entry.ts";
+import { type Actor, storedActor } from "../operation/entry.ts";
 import { isShortening, requireNotBeingShortened } from "../users/changeable.ts";
 
 /** The reason in the records of users who were not answered for, or were answered for without a reason. */
@@ -51,21 +52,16 @@ async function carryOutAll(
   items: readonly ReviewItemRow[],
   signal?: AbortSignal,
 ): Promise<void> {
-  const waiting = items.values();
-  const work = async () => {
-    for (const item of waiting) {
-      if (signal?.aborted) return;
-      const { reviewId, userId } = item;
-      try {
-        await carryOut({ ...services, actor: actorOf(item), requestId: services.requestId ?? "" }, item);
-      } catch (error) {
-        services.log.error("the access that a review ended is not completely taken away yet; this will be retried", {
-          ...{ error, reviewId, userId },
-        });
-      }
+  await severalAtOnce(items, { atOnce: AT_ONCE, signal }, async (item) => {
+    const { reviewId, userId } = item;
+    try {
+      await carryOut({ ...services, actor: actorOf(item), requestId: services.requestId ?? "" }, item);
+    } catch (error) {
+      services.log.error("the access that a review ended is not completely taken away yet; this will be retried", {
+        ...{ error, reviewId, userId },
+      });
     }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  });
 }
 
 /** Also where the account on the host is missing, or is not ours. */
@@ -83,9 +79,7 @@ async function carryOut(context: Context, item: ReviewItemRow): Promise<void> {
 
 async function disable(op: ClosingOperation, user: User, reason: string): Promise<void> {
   if (user.disabledAt !== null || user.status === "expired") return op.record({ unneeded: true });
-  const closed = await disableAccess(op, user, { reason });
-  op.record({ detail: { status: closed.user.status } });
-  if (closed.owed.length > 0) op.refuse(owedSentence(`${user.username} is disabled`, closed));
+  await disableOnRecord(op, user, { reason });
 }
 
 async function shorten(
@@ -97,9 +91,7 @@ async function shorten(
     return op.record({ unneeded: true });
   }
   requireNotBeingShortened(user, await closingsOf(op.tx, user.id), until);
-  const { owed } = await shortenAccess(op, user, { expireAt: until, by: reason });
-  op.record({ detail: shorteningDetail(user, until) });
-  if (owed.length > 0) op.refuse(shorteningOwed(user, owed));
+  await shortenOnRecord(op, user, { expireAt: until, reason });
 }
 
 /** Whether it was still outstanding. Commits with the closing. */
@@ -114,6 +106,7 @@ async function settle(tx: Transaction, { reviewId, userId }: ReviewItemRow): Pro
 }
 
 function actorOf({ answeredByType, answeredBy, answeredByOwner, answeredFrom }: ReviewItemRow): Actor {
-  const owner = answeredByOwner === "" ? {} : { owner: answeredByOwner };
-  return { type: answeredByType ?? "system", name: answeredBy, ip: answeredFrom, ...owner };
+  return storedActor({
+    ...{ type: answeredByType ?? "system", name: answeredBy, owner: answeredByOwner, ip: answeredFrom },
+  });
 }

@@ -7,7 +7,7 @@ import { openAccess, storeUser } from "../accounts/access.ts";
 import { closingsOf, forgetShortening } from "../accounts/closings.ts";
 import { holdCompanyOf } from "../accounts/company-limits.ts";
 import { findUser, lockUserIfStored, statusAt, type User } from "../accounts/find-user.ts";
-import { shortenAccess, shorteningDetail, shorteningOwed } from "../accounts/shortening.ts";
+import { shortenOnRecord } from "../accounts/shortening.ts";
 import { tellExtended } from "../mail/notices.ts";
 import { auditedClosing, auditedGrant } from "../operation/audited.ts";
 import type { Context } from "../operation/context.ts";
@@ -115,10 +115,8 @@ function shorten(context: Context, userId: number, until: Date, options: ChangeO
     }
     requireEnd(context, user, until);
     requireNotBeingShortened(user, await closingsOf(op.tx, userId), until);
-    const shortened = await shortenAccess(op, user, { expireAt: until, by: reason });
-    op.record({ detail: shorteningDetail(user, until) });
-    if (shortened.owed.length > 0) op.refuse(shorteningOwed(user, shortened.owed));
-    return { user: shortened.user, before: user.expireAt, isShorter: true };
+    const shortened = await shortenOnRecord(op, user, { expireAt: until, reason });
+    return { user: shortened, before: user.expireAt, isShorter: true };
   });
 }
 

@@ -6,7 +6,7 @@ import { faultPoint } from "../../shared/work/fault-point.ts";
 import { isDuplicate } from "../../store/client.ts";
 import { accounts, users } from "../../store/schema.ts";
 import {
-  disableAccess,
+  disableOnRecord,
   openAccess,
   owedSentence,
   removeAccess,
@@ -138,10 +138,7 @@ export function disableUser(context: Context, userId: number, options: ChangeOpt
   return auditedClosing(context, userEntry("user.disable", userId), async (op) => {
     const { user, reason } = await lockUserFor(op, userId, options);
     await requireDisableable(context, op.tx, user);
-    const closed = await disableAccess(op, user, { reason });
-    op.record({ detail: { status: closed.user.status } });
-    if (closed.owed.length > 0) op.refuse(owedSentence(`${user.username} is disabled`, closed));
-    return closed.user;
+    return await disableOnRecord(op, user, { reason });
   });
 }
 
