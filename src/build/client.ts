@@ -47,7 +47,7 @@ interface Document {
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
 
-/** Who sends a value: a service may answer with words that a client does not know yet, and a client may not send any. */
+/** The sender of a value: a service may answer with words that a client does not know yet, and a client may not send any. */
 type From = "client" | "service";
 
 /** By their paths in the project. */

@@ -14,7 +14,7 @@ export function changeDate(): Date {
   return new Date(seconds * 1000);
 }
 
-/** What git says about the checkout, without blanks around it; undefined if it fails. */
+/** Git's answer about the checkout, without blanks around it; undefined if it fails. */
 export function git(...argv: readonly string[]): string | undefined {
   const { success, stdout } = Bun.spawnSync(["git", "-C", PROJECT, ...argv], { stderr: "ignore" });
   return success ? stdout.toString().trim() : undefined;

@@ -1,4 +1,4 @@
-/** What the image has besides the program: the few packages of Debian that the program and PostgreSQL need, unpacked and not installed. */
+/** The image's base: the few packages of Debian that the program and PostgreSQL need, unpacked and not installed. */
 
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import { checksumOf } from "./signing.ts";
 const RELEASE = "bookworm";
 /** libc-bin has the locale C.UTF-8; initdb runs the server by dash; bash is the shell of accounts that are planned. */
 const PACKAGES = ["base-files", "bash", "dash", "libc-bin", "libc6", "libgcc-s1", "libstdc++6", "libtinfo6"];
-/** What nobody reads in a container. Licences stay. */
+/** Files that nobody reads in a container. Licences stay. */
 const LEFT_OUT = [
   "./usr/share/locale",
   "./usr/share/man",

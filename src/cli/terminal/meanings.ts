@@ -1,4 +1,4 @@
-/** What newcomers type, and what it is called here. Each target exists: test/cli/terminal/suggestion.test.ts looks. */
+/** Words that newcomers type, and the names that are meant. Each target exists: test/cli/terminal/suggestion.test.ts looks. */
 
 /** Commands by the words behind `uam`: the first words of a line, and the command that they mean. */
 export const COMMAND_MEANINGS: Readonly<Record<string, string>> = {

@@ -40,7 +40,7 @@ export function selectionOptions() {
   };
 }
 
-/** What is wrong with it, as a sentence. An empty filter is no filter: a variable that is unset in a script must not mean everybody. */
+/** The fault in a selection, as a sentence. An empty filter is no filter: a variable that is unset in a script must not mean everybody. */
 export function selectionFault({ names, ...filter }: Selection): string | undefined {
   const given = Object.entries(filter).filter(([, value]) => value !== undefined);
   const empty = given.find(([, value]) => value?.trim() === "");

@@ -151,7 +151,7 @@ function inLines(text: string): string {
   return text.replace(new RegExp(`(?=\\S)(.{1,${WIDTH}})(?: +|$)`, "g"), "  $1\n");
 }
 
-/** What became of a user; without either, the change was not begun. */
+/** The outcome for a user; without either, the change was not begun. */
 interface Outcome {
   readonly user: UserRow;
   readonly made?: Made;

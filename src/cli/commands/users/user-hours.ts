@@ -24,7 +24,7 @@ export function timeOptions() {
   };
 }
 
-/** What the options say; nothing where they are not given. Throws `invalid` for what cannot be read. */
+/** The times that the options give; nothing where they are not given. Throws `invalid` for what cannot be read. */
 export async function timesOf({
   from,
   hours,
