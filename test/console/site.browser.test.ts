@@ -1,4 +1,4 @@
-/** The documents' pages in a real browser, as files, without a server. */
+/** The pages that src/build/site makes of the documents, in a real browser, as files, without a server. */
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -6,9 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import axe from "axe-core";
 import type { Browser } from "playwright-core";
-import { makeSite } from "../../../src/build/site/site.ts";
-import { describeInBrowser } from "../../console/support/browser.ts";
-import { openBrowser } from "../../console/support/chromium.ts";
+import { makeSite } from "../../src/build/site/site.ts";
+import { describeInBrowser } from "./support/browser.ts";
+import { openBrowser } from "./support/chromium.ts";
 
 describeInBrowser("the documents' pages", () => {
   const output = mkdtempSync(join(tmpdir(), "uam-site-"));
