@@ -3,7 +3,7 @@
  * are byte-identical if DEBFULLNAME and DEBEMAIL (debchange(1)), which name the maintainer, are the same.
  */
 
-import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { gzipSync } from "node:zlib";
@@ -35,6 +35,7 @@ import { binaryPath, buildRelease } from "./build.ts";
 import { readChangelog, renderDebianEntry } from "./changelog.ts";
 import { commandPages } from "./command-pages.ts";
 import { changeDate } from "./commit.ts";
+import { makePackage, renderCopyright } from "./debian-package.ts";
 import { EXAMPLES } from "./examples.ts";
 import { renderManual } from "./man.ts";
 import { type Architecture, ownArchitecture, PROJECT } from "./packages.ts";
@@ -114,7 +115,7 @@ export function packageFiles(program: {
     ["usr/share/man/man1/uam.1.gz", gzipSync(manual, { level: 9 })],
     ["usr/share/doc/uam/changelog.gz", gzipSync(changelog, { level: 9 })],
     ["usr/share/doc/uam/uam.cdx.json", program.sbom],
-    ["usr/share/doc/uam/copyright", copyright(readFileSync(join(PROJECT, "LICENSE"), "utf8"))],
+    ["usr/share/doc/uam/copyright", renderCopyright(readFileSync(join(PROJECT, "LICENSE"), "utf8"))],
     ["usr/share/lintian/overrides/uam", OVERRIDES],
   ]);
 }
@@ -202,22 +203,6 @@ if [ "$1" = purge ]; then
 fi
 `;
 
-/** In the machine-readable format (Debian's copyright-format 1.0), which calls the MIT licence Expat. */
-function copyright(licence: string): string {
-  const [, holder = "", ...text] = licence.trim().split(/\n\n/);
-  const lines = text.join("\n\n").split("\n");
-  return `Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
-Upstream-Name: uam
-
-Files: *
-${holder.replace(/^Copyright \(c\)/, "Copyright:")}
-License: Expat
-
-License: Expat
-${lines.map((line) => ` ${line === "" ? "." : line}`).join("\n")}
-`;
-}
-
 const OVERRIDES = `# The program is at the end of this binary: strip(1) would remove it.
 uam: unstripped-binary-or-object
 uam: embedded-library
@@ -272,29 +257,10 @@ export function packBinary(release: ReleaseArguments, uncompressed?: string): st
     maintainer: maintainerOf(),
     sbom: renderSbom(release),
   });
-  const tree = join(PROJECT, `dist/deb-${debianName}`);
-  rmSync(tree, { recursive: true, force: true });
-  copyFileSync(binary, placeFor(tree, PROGRAM));
-  for (const [path, content] of files) writeFileSync(placeFor(tree, path), content);
-  for (const path of [PROGRAM, ...files.keys()]) chmodSync(join(tree, path), EXECUTABLE.has(path) ? 0o755 : 0o644);
   const output = uncompressed ?? join(PROJECT, `dist/uam_${version}_${debianName}.deb`);
   const compression = uncompressed === undefined ? ["-Zxz", "-z1"] : ["-Znone"];
-  // dpkg-deb(1): the latest time stamp of the package and the files in it.
-  const time = { SOURCE_DATE_EPOCH: String(date.getTime() / 1000) };
-  must(["dpkg-deb", "--root-owner-group", ...compression, "--build", tree, output], time);
-  rmSync(tree, { recursive: true });
+  makePackage(output, { files, copies: new Map([[PROGRAM, binary]]), executable: EXECUTABLE, date, compression });
   return output;
-}
-
-/** The path of a file in the tree, whose directories are created with mode 0755, whatever the umask. */
-function placeFor(tree: string, path: string): string {
-  const parts = path.split("/");
-  for (const count of parts.keys()) {
-    const directory = join(tree, ...parts.slice(0, count));
-    mkdirSync(directory, { recursive: true });
-    chmodSync(directory, 0o755);
-  }
-  return join(tree, path);
 }
 
 if (import.meta.main) await runWithArguments({ usage: USAGE, options: OPTIONS }, main);

@@ -167,7 +167,8 @@ export async function upgrades(container: Container, program: string, packages: 
       const refused = await container.attempt(`${program} install --mode direct`);
       if (!refused.stderr.includes("would hide it and its updates")) throw new Error(`not refused: ${refused.stderr}`);
       await logIn(container, "uam", "alice");
-      await upgradeWhileServing(container, packages, { serviceUser: "root", user: "alice", key: "second" });
+      const upgrade = { ...packages, command: `dpkg --install ${packages.upgrade}` };
+      await upgradeWhileServing(container, upgrade, { serviceUser: "root", user: "alice", key: "second" });
       await healthy(container, "uam");
     },
   );

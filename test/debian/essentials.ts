@@ -21,7 +21,7 @@ export async function directEssentials(container: Container, program: string, pa
 
 /** In sudo mode. */
 export async function sudoEssentials(container: Container, packages: Packages): Promise<void> {
-  await sudo.installs(container, packages);
+  await sudo.installs(container);
   await sudo.mainJob(container);
   await underWay(container, "uam");
   await evidence(container, "uam", { spared: false, by: "the shell" });

@@ -4,6 +4,7 @@ import { commandsUnder, documentText } from "../support/documents.ts";
 
 const SECTION = "Install on a host";
 const MOST = 6;
+const MOST_FROM_REPOSITORY = 5;
 /** What a test cannot do as it stands: the administrator's editor, and a program in the current directory. */
 const EDITOR = "editor /etc/uam/uam.env";
 export const EDIT = "sed -i 's|^#UAM_BASE_URL=.*|UAM_BASE_URL=http://127.0.0.1:8080|' /etc/uam/uam.env";
@@ -23,6 +24,15 @@ export function installCommands(path: string): readonly string[] {
 export function packageCommands(path: string): readonly string[] {
   return commandsUnder("docs/install.md", "From a Debian package").map((line) =>
     line.replace(/\buam_\S+_amd64\.deb\b/, path),
+  );
+}
+
+/** The commands of docs/install.md for an apt repository that is at `url`, and their mode. */
+export function repositoryCommands(url: string, mode: "direct" | "sudo"): readonly string[] {
+  const commands = commandsUnder("docs/install.md", "From an apt repository");
+  if (commands.length > MOST_FROM_REPOSITORY) throw new Error(`${commands.length} commands: ${commands.join("; ")}`);
+  return commands.map((line) =>
+    line.replace("https://apt.example.org/uam", url).replace("--mode direct", `--mode ${mode}`),
   );
 }
 

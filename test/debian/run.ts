@@ -8,6 +8,7 @@
 import { copyFileSync, existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
+import { VERSION } from "../../src/shared/version.ts";
 import { CannotBoot, requireMachine } from "./cannot-boot.ts";
 import { boot, type Container } from "./container.ts";
 import { directMode } from "./direct.ts";
@@ -15,6 +16,7 @@ import { directEssentials, sudoEssentials } from "./essentials.ts";
 import { twoHosts } from "./fleet.ts";
 import { upgradedPackage } from "./package.ts";
 import { afterBoot, fetchRelease, upgradesRelease } from "./release-upgrade.ts";
+import { makeRepositories, putRepositories } from "./repository.ts";
 import { must } from "./shell.ts";
 import { at, say, step } from "./steps.ts";
 import { sudoMode } from "./sudo.ts";
@@ -65,6 +67,7 @@ async function testHost(): Promise<void> {
     await (suite === RELEASE ? directMode : directEssentials)(container, "/opt/uam/uam", packagesIn(shared));
   });
   const sudo = inContainer(tree, "sudo", async (container, shared) => {
+    putRepositories(PACKAGES, shared);
     await (suite === RELEASE ? sudoMode : sudoEssentials)(container, packagesIn(shared));
   });
   const agents = suite === RELEASE ? MODES : [];
@@ -113,7 +116,13 @@ async function makePackages(): Promise<void> {
   mkdirSync(PACKAGES);
   const first = join(PACKAGES, FIRST);
   await must([process.execPath, join(PROJECT, "src/build/deb.ts"), "--uncompressed", first], 120);
-  await upgradedPackage(first, join(PACKAGES, UPGRADE), UPGRADE_VERSION);
+  const upgrade = join(PACKAGES, UPGRADE);
+  await upgradedPackage(first, upgrade, UPGRADE_VERSION);
+  const packages = [
+    { path: first, version: VERSION },
+    { path: upgrade, version: UPGRADE_VERSION },
+  ];
+  await makeRepositories(PACKAGES, packages);
 }
 
 function packagesIn(shared: string): Packages {

@@ -1,4 +1,4 @@
-/** The Debian package in sudo mode, upgraded and removed. */
+/** The Debian package from an apt repository in sudo mode, upgraded and removed. */
 
 import { admitted, logIn, openSession, refused, sessionEnded, uploadKey } from "./access.ts";
 import { absent, answers, healthy, idle, killService, mainPid, ratedAsPromised } from "./checks.ts";
@@ -7,7 +7,8 @@ import { endings } from "./endings.ts";
 import { evidence } from "./evidence.ts";
 import { forwards } from "./forwards.ts";
 import { leftBehind } from "./left-behind.ts";
-import { packageCommands } from "./readme.ts";
+import { repositoryCommands } from "./readme.ts";
+import { PUBLISH_UPGRADE, REPOSITORY_URL } from "./repository.ts";
 import { reserve } from "./reserve.ts";
 import { same, step } from "./steps.ts";
 import { type Packages, upgradeWhileServing } from "./upgrade.ts";
@@ -17,7 +18,7 @@ const UAM = "uam";
 
 /** Runs it all; throws at the first thing that is wrong. */
 export async function sudoMode(container: Container, packages: Packages): Promise<void> {
-  const password = await installs(container, packages);
+  const password = await installs(container);
   await mainJob(container);
   await becomes(container);
   await reserve(container, UAM, password);
@@ -33,13 +34,20 @@ export async function sudoMode(container: Container, packages: Packages): Promis
 }
 
 /** Gives the administrator's password. */
-export async function installs(container: Container, packages: Packages): Promise<string> {
-  return await step("the package is installed and set up in sudo mode", async () => {
-    for (const command of packageCommands(packages.first)) await container.sh(command, 120);
-    await answers(container);
-    const printed = await container.sh("journalctl --no-pager --output=cat --unit=uam | grep 'admin add root-admin'");
-    const password = (await container.sh(`cd /root && ${printed.trim()}`)).trim();
+export async function installs(container: Container): Promise<string> {
+  return await step("five commands from an apt repository to a user who logs in by ssh, in sudo mode", async () => {
+    const said: string[] = [];
+    for (const command of repositoryCommands(REPOSITORY_URL, "sudo")) {
+      said.push(await container.sh(`cd /root && ${command}`, 120));
+      if (command.includes("systemctl start")) await answers(container);
+    }
+    const [password = ""] = said.find((text) => /^[\w-]{16,}\n$/.test(text))?.split("\n") ?? [];
+    await logIn(container, UAM, "jensen");
+    await uploadKey(container, "jensen", "laptop");
+    await admitted(container, "jensen", "laptop");
+    await container.sh(`${UAM} user delete jensen --yes`);
     same(await container.sh(`ps -o user= -p ${await mainPid(container)}`), "uam\n", "the service's user");
+    same(await container.sh("apt-mark showmanual uam"), "uam\n", "what apt knows it as");
     await healthy(container, UAM);
     return password;
   });
@@ -55,7 +63,8 @@ export async function mainJob(container: Container): Promise<void> {
   });
   await step("a revoked key is refused, and its session is over", async () => {
     await openSession(container, "bob", "first");
-    await container.sh(`${UAM} key revoke bob 1`);
+    // Jensen's was the first.
+    await container.sh(`${UAM} key revoke bob 2`);
     await sessionEnded(container, "bob");
     await refused(container, "bob", "first");
     await uploadKey(container, "bob", "second");
@@ -119,7 +128,8 @@ async function becomes(container: Container): Promise<void> {
 /** Ends with bob deleted. */
 export async function upgrades(container: Container, packages: Packages): Promise<void> {
   await step("an upgrade of the package keeps the mode, and restarts the service on the same data", async () => {
-    await upgradeWhileServing(container, packages, { serviceUser: "uam", user: "bob", key: "second" });
+    const upgrade = { ...packages, command: `${PUBLISH_UPGRADE} && apt-get install --yes uam` };
+    await upgradeWhileServing(container, upgrade, { serviceUser: "uam", user: "bob", key: "second" });
     await container.sh("grep -qx User=uam /etc/systemd/system/uam.service");
     await healthy(container, UAM);
   });
@@ -134,10 +144,10 @@ export async function upgrades(container: Container, packages: Packages): Promis
 /** The package goes, and data and configuration stay. */
 export async function removes(container: Container): Promise<void> {
   await step("removing the package removes the service; even a purge leaves data and configuration", async () => {
-    await container.sh("dpkg --remove uam", 120);
+    await container.sh("apt-get remove --yes uam", 120);
     await absent(container, ["/etc/systemd/system/uam.service", "/etc/sudoers.d/uam", "/usr/bin/uam"]);
     await absent(container, ["/etc/ssh/sshd_config.d/50-uam.conf"]);
     await idle(container, "-u uam");
-    await container.sh("sshd -t && dpkg --purge uam && ls /var/lib/uam/audit.key /etc/uam/uam.env");
+    await container.sh("sshd -t && apt-get purge --yes uam && ls /var/lib/uam/audit.key /etc/uam/uam.env");
   });
 }

@@ -13,17 +13,17 @@ export interface Packages {
 }
 
 /**
- * Installs the higher version over a service that runs as `serviceUser`, and throws unless it is then restarted as the same user, with
- * the session that `user` has and the key that opens their account.
+ * Installs the higher version by `command` over a service that runs as `serviceUser`, and throws unless it is then restarted as the
+ * same user, with the session that `user` has and the key that opens their account.
  */
 export async function upgradeWhileServing(
   container: Container,
-  { upgrade, upgradeVersion }: Packages,
+  { command, upgradeVersion }: { readonly command: string; readonly upgradeVersion: string },
   { serviceUser, user, key }: { readonly serviceUser: string; readonly user: string; readonly key: string },
 ): Promise<void> {
   const before = await mainPid(container);
   const keys = await ownKeys(container, user);
-  await container.sh(`dpkg --install ${upgrade}`, 120);
+  await container.sh(command, 120);
   await answers(container);
   const version = await container.sh("dpkg --status uam | grep ^Version:");
   same(version, `Version: ${upgradeVersion}\n`, "the package's version");

@@ -44,6 +44,7 @@ export const BLOCKS: Readonly<Record<string, readonly Run[]>> = {
   "docs/hours.md": [{ by: "test/cli/commands/users/user-hours.test.ts" }],
   "docs/install.md": [
     { by: "test/debian/sudo.ts" },
+    { by: "test/debian/sudo.ts" },
     { not: "test/container/run.ts builds and runs the image with buildah and systemd-nspawn; no registry is asked" },
     { by: "test/runtime/same-answers.test.ts" },
     { by: "test/runtime/fetch.test.ts" },
@@ -64,7 +65,11 @@ export const BLOCKS: Readonly<Record<string, readonly Run[]>> = {
   ],
   "docs/tokens.md": ["here"],
   "docs/troubleshooting.md": here(1),
-  "docs/verify.md": [{ by: "test/build/release/release.test.ts" }, { by: "test/long/release/run.ts" }],
+  "docs/verify.md": [
+    { by: "test/build/release/release.test.ts" },
+    { by: "test/long/release/run.ts" },
+    { by: "test/build/release/apt.test.ts" },
+  ],
   "docs/user-guide.md": ["here", { by: "test/host/first-light.host.test.ts" }, "here", "here", "here"],
 };
 

@@ -12,6 +12,7 @@ import { git } from "../commit.ts";
 import { maintainerOf, packBinary } from "../deb.ts";
 import { PROJECT } from "../packages.ts";
 import { requirePrograms } from "../programs.ts";
+import { runApt } from "./apt.ts";
 import { makeImage } from "./image.ts";
 import { renderProvenance } from "./provenance.ts";
 import { CHECKSUMS, checksumOf, sign, writeChecksums } from "./signing.ts";
@@ -20,6 +21,7 @@ const PROGRAMS = { minisign: "minisign", "dpkg-deb": "dpkg", "apt-get": "apt", t
 const ARCHITECTURES = ["x64", "arm64"] as const;
 
 const USAGE = `Usage: bun run release --version X --key FILE [--output DIRECTORY]
+       bun run release apt DIRECTORY --key KEY --url URL   makes an apt repository of a release
 
 Builds everything that is shipped, for both architectures, and signs it: binaries, Debian packages, image, bills of materials,
 provenance and checksums. The checkout must have no changes. DEBFULLNAME and DEBEMAIL name the maintainer. docs/verify.md says how
@@ -116,4 +118,7 @@ function requireEmpty(directory: string): void {
   }
 }
 
-if (import.meta.main) await runWithArguments({ usage: USAGE, options: OPTIONS }, main);
+if (import.meta.main) {
+  const [first, ...rest] = process.argv.slice(2);
+  await (first === "apt" ? runApt(rest) : runWithArguments({ usage: USAGE, options: OPTIONS }, main));
+}
