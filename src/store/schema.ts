@@ -159,6 +159,19 @@ export const sshKeys = pgTable(
   ],
 );
 
+/** Keys that were found when an account was adopted, and that an administrator does not want to count. */
+export const dismissedKeys = pgTable(
+  "dismissed_keys",
+  {
+    userId: bigint({ mode: "number" })
+      .notNull()
+      .references(() => users.id, { onDelete: "cascade" }),
+    fingerprint: text().notNull(),
+    dismissedAt: time().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.userId, t.fingerprint] })],
+);
+
 /** How far sshd's log is read, in the host's own words (keys/last-use.ts). */
 export const loginLogs = pgTable("login_logs", { hostId: integer().primaryKey(), next: text().notNull() });
 
