@@ -1,8 +1,9 @@
 /** /users/:id/keys and /me/keys: SSH public keys. */
 
 import * as v from "valibot";
-import { KEY_STATUSES } from "../shared/product/statuses.ts";
-import { described, IdParams, id, idNumber, listed, networks, newNetworks, text, timestamp } from "./fields.ts";
+import { MOST_FOUND_KEYS } from "../shared/product/limits.ts";
+import { FOUND_KEY_STATUSES, KEY_STATUSES } from "../shared/product/statuses.ts";
+import { described, IdParams, id, idNumber, listed, listOf, networks, newNetworks, text, timestamp } from "./fields.ts";
 import { hosts } from "./hosts-confirmation.ts";
 import { ACCOUNT, externalUsers, operators, type Routes } from "./route.ts";
 
@@ -32,6 +33,35 @@ export const KeyRecord = v.pipe(v.object(fields), v.title("SshKey"));
 
 /** A key that was revoked just now. */
 export const RevokedKey = v.pipe(v.object({ ...fields, hosts }), v.title("RevokedSshKey"));
+
+const FoundKeyRecord = v.pipe(
+  v.object({
+    fingerprint: fields.fingerprint,
+    type: fields.type,
+    options: described('from="192.0.2.0/24"', "What limited it in its file, which is not kept; empty for nothing"),
+    comment: described("alice@laptop", "What stood behind it, in its owner's words; empty for nothing"),
+    found_in: described("/home/alice/.ssh/authorized_keys", "The file that held it; empty where that is not known"),
+    status: v.pipe(
+      v.picklist(FOUND_KEY_STATUSES),
+      v.description(
+        "`found`: it counts once it is confirmed; `stored`: it is or was one of the user's keys; `dismissed`: it will not count",
+      ),
+    ),
+    refusal: described("", "Why it cannot be confirmed, as a sentence; empty if nothing is known that prevents it"),
+  }),
+  v.title("FoundKey"),
+);
+
+const FoundKeyAnswer = v.pipe(
+  v.object({
+    answer: v.pipe(v.picklist(["confirm", "dismiss"]), v.description("Whether they shall open the account")),
+    fingerprints: listOf(
+      text("SHA256:1B3UCMmezYP6HYhhuY+m0z7uZ8sRqIYhPHcUh9W9eKA", "As the list has it", { maxLength: 64 }),
+      MOST_FOUND_KEYS,
+    ),
+  }),
+  v.title("FoundKeyAnswer"),
+);
 
 /** `:id` is the user's, `:keyId` the key's. */
 const UserKeyParams = v.object({ id: idNumber(), keyId: idNumber() });
@@ -83,6 +113,38 @@ export const keys = {
       500: "The key could not be revoked cleanly. The message says what holds: if the user was disabled, the key no longer works",
     },
     reasons: ["user.missing", "key.missing", "access.owed"],
+  },
+  "GET /users/:id/found-keys": {
+    operationId: "listFoundKeys",
+    summary: "List the keys that were found when a user's account was adopted",
+    description:
+      "In the order of the files that sshd read for the account. Empty for an account that the service made. None of them counts until it is confirmed.",
+    who: operators,
+    params: IdParams,
+    answer: listed(FoundKeyRecord),
+    refusals: { 404: true },
+    reasons: ["user.missing"],
+  },
+  "POST /users/:id/found-keys": {
+    operationId: "answerFoundKeys",
+    summary: "Confirm keys that were found when a user's account was adopted, or dismiss them",
+    description:
+      "Once this returns, keys that are confirmed open the account; the user is mailed. Keys that are dismissed cannot be confirmed later, but the user can upload them. If one of the keys was answered before, or cannot be stored, nothing is changed. Answers as the list does.",
+    who: operators,
+    records: "key.confirm",
+    params: IdParams,
+    body: FoundKeyAnswer,
+    answer: listed(FoundKeyRecord),
+    refusals: {
+      404: true,
+      409: "The account was not adopted, a key was confirmed or dismissed before, the key is already active on this host (whoever owns it), the user is not active, or has too many keys",
+      500: `${HOST_FAILURE}. Of several keys the first may be stored; the message says how many are`,
+    },
+    reasons: [
+      ...ACCOUNT,
+      ...(["user.missing", "user.not_active", "state.conflict", "key.missing", "key.duplicate", "key.format"] as const),
+      ...(["key.private", "key.type", "key.weak", "key.limit"] as const),
+    ],
   },
   "GET /me/keys": {
     operationId: "listOwnKeys",

@@ -12,6 +12,12 @@ export interface FoundKey {
   readonly comment: string;
 }
 
+/** A key that was found in an account, as it is written down. */
+export interface KeptKey extends FoundKey {
+  /** The file that held it; "" where an earlier version wrote none down. */
+  readonly path: string;
+}
+
 /** A file that sshd reads keys of the account from. */
 export interface FoundKeyFile {
   readonly path: string;
@@ -64,7 +70,7 @@ export interface Adoption {
   readonly name: string;
   readonly state: AdoptionState;
   /** The keys that were found; none of them counts by itself. */
-  readonly keys: readonly FoundKey[];
+  readonly keys: readonly KeptKey[];
 }
 
 /** What root does with accounts of the service's own host that the service did not make. */
@@ -81,6 +87,8 @@ export interface Adopter {
   giveBack(uid: number): Promise<void>;
   /** What is written down, of every account. */
   adoptions(): readonly Adoption[];
+  /** What is written down of the account with that uid; undefined for one that was not taken over. */
+  adoption(uid: number): Adoption | undefined;
   /** Notes that a user is stored with the account, or that it is about to be given back. */
   mark(uid: number, state: AdoptionState): void;
   /** Forgets an account that is gone with its user. */

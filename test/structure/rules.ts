@@ -102,6 +102,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
     what: "the same of users in lists",
     imports: ["domain", "server/records.ts"],
   },
+  "server/found-key-record.ts": { what: "the same of keys in adopted accounts", imports: ["domain/adoption"] },
   "server/event-records.ts": {
     what: "the same of webhooks and the stream of audit records",
     imports: ["domain/events", "store/schema-events.ts"],
@@ -137,6 +138,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
       "server/company-records.ts",
       "server/review-records.ts",
       "server/sponsor-records.ts",
+      "server/found-key-record.ts",
       "server/event-records.ts",
       "server/attention-record.ts",
       "contract",

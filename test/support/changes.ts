@@ -13,6 +13,7 @@ import { importUsers } from "../../src/domain/users/import/import-users.ts";
 import { disableUser } from "../../src/domain/users/users.ts";
 import { users } from "../../src/store/schema.ts";
 import { ssoIdentities } from "../../src/store/schema-sso.ts";
+import { foundKey, noteAdopted } from "./adopter.ts";
 import { ADMIN_PASSWORD, type Client, type TestApp } from "./app.ts";
 import { addPasskeyTo, makePasskey } from "./authenticator.ts";
 import { insertHost } from "./host-rows.ts";
@@ -117,6 +118,12 @@ export function createChanges(app: TestApp, helper: Client, hookUrl: string) {
     "DELETE /users/{id}/keys/{keyId}": async () => {
       const owner = await app.user(fresh("keyed"));
       return { path: `/users/${owner.id}/keys/${await key({ username: "", ...owner })}` };
+    },
+    "POST /users/{id}/found-keys": async () => {
+      const { id } = await user();
+      const found = foundKey("Laptop");
+      await noteAdopted(app, id, [found]);
+      return { path: `/users/${id}/found-keys`, body: { answer: "confirm", fingerprints: [found.fingerprint] } };
     },
     "DELETE /users/{id}/sessions/{sessionId}": async () => {
       const { id, username } = await user();

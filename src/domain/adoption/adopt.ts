@@ -1,18 +1,16 @@
 /** An account that somebody else made becomes a user's, and may be given back until a key is stored. */
 
 import { eq } from "drizzle-orm";
-import type { Adopter, FoundKey } from "../../protocol/adoption.ts";
+import type { Adopter, Adoption } from "../../protocol/adoption.ts";
 import { UamError } from "../../shared/errors.ts";
-import { isPrintable } from "../../shared/text/text.ts";
-import { type KeyRow, LOCAL_HOST, sshKeys, users } from "../../store/schema.ts";
+import { LOCAL_HOST, sshKeys, users } from "../../store/schema.ts";
 import { givenUids, grants } from "../../store/schema-fleet.ts";
 import { requireClosed } from "../accounts/access.ts";
 import { openAccountOf, refOf } from "../accounts/account.ts";
 import { closingsOf, forgetClosings } from "../accounts/closings.ts";
 import { rejectRequestOf } from "../accounts/extension-request.ts";
-import { lockUser, requireUser, type User } from "../accounts/find-user.ts";
+import { lockUser, type User } from "../accounts/find-user.ts";
 import { voidCodes } from "../auth/codes/otp.ts";
-import { uploadKey } from "../keys/keys.ts";
 import { accountCreated } from "../mail/messages.ts";
 import { queueMail } from "../mail/outbox.ts";
 import { siteWithKeys } from "../mail/site.ts";
@@ -25,9 +23,6 @@ import { createdDetail, type NewUser, parseNewUser } from "../users/new-user.ts"
 import { insertUser } from "../users/users.ts";
 import { lockAdoptions, settleAdoption } from "./finish.ts";
 import { type LookRequest, lookToAdopt } from "./look.ts";
-
-/** Of a key. */
-const LONGEST_NAME = 64;
 
 export interface Adopted extends LookRequest {
   /** What is stored of the user; the name comes from the look. */
@@ -114,35 +109,9 @@ export async function giveAccountBack(context: Context, userId: number): Promise
   return { account: adoption.former };
 }
 
-/** The keys that were found when the user's account was adopted. Throws `conflict` for an account that the service made. */
-export async function foundKeys(context: Context, userId: number): Promise<readonly FoundKey[]> {
-  return adoptionOf(requireAdopter(context), await requireUser(context.db, userId)).keys;
-}
-
-/** Stores keys that were found: from then on they open the account. Throws for the first that cannot be stored; earlier ones are. */
-export async function confirmKeys(
-  context: Context,
-  userId: number,
-  fingerprints: readonly string[] | "all",
-): Promise<readonly KeyRow[]> {
-  const found = await foundKeys(context, userId);
-  const wanted = fingerprints === "all" ? found : fingerprints.map((fingerprint) => requireFound(found, fingerprint));
-  const stored: KeyRow[] = [];
-  for (const { type, base64, comment, fingerprint } of wanted) {
-    const name = comment !== "" && isPrintable(comment) && comment.length <= LONGEST_NAME ? comment : fingerprint;
-    stored.push(await uploadKey(context, userId, { name, publicKey: `${type} ${base64}`, isFound: true }));
-  }
-  return stored;
-}
-
-function requireFound(found: readonly FoundKey[], fingerprint: string): FoundKey {
-  const key = found.find((it) => it.fingerprint === fingerprint.trim());
-  if (key !== undefined) return key;
-  throw new UamError("not_found", `No key with the fingerprint ${JSON.stringify(fingerprint)} was found`);
-}
-
-function adoptionOf(adopter: Adopter, { uid, username }: User) {
-  const adoption = adopter.adoptions().find((it) => it.uid === uid);
+/** What is written down of the user's account. Throws `conflict` for one that the service made. */
+export function adoptionOf(adopter: Adopter, { uid, username }: User): Adoption {
+  const adoption = adopter.adoption(uid);
   if (adoption !== undefined) return adoption;
   throw new UamError("conflict", `The account of ${username} was not adopted: nothing was found in it`);
 }

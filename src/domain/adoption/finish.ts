@@ -51,7 +51,7 @@ export async function settleAdoption(
       const [lock] = await tx.execute<{ free: boolean }>(locked);
       if (lock?.free !== true) return;
     }
-    const adoption = adopter.adoptions().find((it) => it.uid === uid);
+    const adoption = adopter.adoption(uid);
     if (adoption === undefined) return;
     const isOwn = and(eq(accounts.uid, uid), eq(accounts.hostId, LOCAL_HOST));
     const [stored] = await tx.select({ userId: accounts.userId }).from(accounts).where(isOwn);

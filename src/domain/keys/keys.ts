@@ -33,14 +33,14 @@ export interface NewKey {
   readonly publicKey: string;
   /** The networks from which it may be used: CIDRs within the user's; none for all of the user's. */
   readonly sourceNetworks?: readonly string[] | undefined;
-  /** Whether an administrator confirms a key that was found in the account's own files; by default, it is uploaded. */
-  readonly isFound?: boolean;
+  /** For a key that was found in the account's own files: throws unless an administrator may still confirm it. Without it, it is uploaded. */
+  readonly confirm?: (op: Operation) => Promise<void>;
 }
 
 /** Stores a key for an active user and puts it into the account's file: both or neither. */
 export function uploadKey(context: Context, userId: number, input: NewKey): Promise<KeyRow> {
   const entry = {
-    action: input.isFound === true ? "key.confirm" : "key.create",
+    action: input.confirm === undefined ? "key.create" : "key.confirm",
     subjectId: userId,
     detail: { name: input.name },
   } as const;
@@ -60,7 +60,8 @@ export function uploadKey(context: Context, userId: number, input: NewKey): Prom
     }
     requireRoom(keys, context.policy.maxKeys);
     // A key that was found opened the account before there was anybody to ask.
-    if (keys.length === 0 && input.isFound !== true) await requireTerms(op.tx, context, user);
+    if (input.confirm !== undefined) await input.confirm(op);
+    else if (keys.length === 0) await requireTerms(op.tx, context, user);
     const { type, bits, fingerprint, publicKey } = key;
     const row = { userId, name, type, bits, fingerprint, publicKey, sourceNetworks, createdAt: now };
     await requireAccepted(op, user, key);

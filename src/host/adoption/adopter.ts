@@ -6,7 +6,7 @@ import type { Machine } from "../../shared/system/kernel.ts";
 import { directExecutor } from "../create-host.ts";
 import type { HostSettings } from "../settings.ts";
 import { lookAtAccount } from "./look.ts";
-import { markRecord, readAdoptions, removeRecord } from "./record.ts";
+import { markRecord, readAdoption, readAdoptions, removeRecord } from "./record.ts";
 import { giveAccountBack, type Means, takeAccount } from "./take.ts";
 
 /** For the service's own host, whose accounts root changes itself; `directory` is root's, and holds what is written down. */
@@ -20,6 +20,7 @@ export function createAdopter(
     take: (account, wanted) => takeAccount(means, account, wanted),
     giveBack: (uid) => giveAccountBack(means, uid),
     adoptions: () => readAdoptions(directory),
+    adoption: (uid) => readAdoption(directory, uid),
     mark: (uid, state) => markRecord(directory, uid, state),
     forget: (uid) => removeRecord(directory, uid),
   };

@@ -2,7 +2,7 @@
 
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import type { Adoption, AdoptionState, FoundKey } from "../../protocol/adoption.ts";
+import type { Adoption, AdoptionState, FoundKey, KeptKey } from "../../protocol/adoption.ts";
 import { removeDurably, writeDurably } from "../../shared/system/durable-file.ts";
 import { readPlainFile } from "../../shared/system/plain-file.ts";
 import { errorCode } from "../safe-open.ts";
@@ -46,12 +46,16 @@ export function findRecord(directory: string, uid: number): AdoptionRecord | und
 
 /** All of them, as far as others need them. */
 export function readAdoptions(directory: string): readonly Adoption[] {
-  return uidsIn(directory).flatMap((uid) => {
-    const record = findRecord(directory, uid);
-    if (record === undefined) return [];
-    const { former, name, state, keys } = record;
-    return [{ uid, former, name, state, keys: [...keys] as FoundKey[] }];
-  });
+  return uidsIn(directory).flatMap((uid) => readAdoption(directory, uid) ?? []);
+}
+
+/** The one of that uid, as far as others need it; undefined if there is none. */
+export function readAdoption(directory: string, uid: number): Adoption | undefined {
+  const record = findRecord(directory, uid);
+  if (record === undefined) return undefined;
+  const { former, name, state, keys } = record;
+  // Records of before name no files.
+  return { uid, former, name, state, keys: keys.map((key: KeptKey | FoundKey) => ({ path: "", ...key })) };
 }
 
 /** Changes how far it is; does nothing without a record. */

@@ -117,7 +117,7 @@ function recordOf(found: FoundAccount, entry: PasswdEntry, name: string): Adopti
     former: found.name,
     name,
     state: "taking",
-    keys: found.keyFiles.flatMap(({ keys }) => keys),
+    keys: found.keyFiles.flatMap(({ path, keys }) => keys.map((key) => ({ ...key, path }))),
     home: found.home,
     homeMode: lstatSync(found.home).mode & 0o7777,
     groups: found.groups,

@@ -61,6 +61,7 @@ const ACTIONS = {
   "user.end_sessions": ["user", "user"],
   "key.create": ["ssh_key", "user"],
   "key.confirm": ["ssh_key", "user"],
+  "key.dismiss": ["user", "none"],
   "key.rename": ["ssh_key", "none"],
   "key.update": ["ssh_key", "user"],
   "key.revoke": ["ssh_key", "user"],

@@ -10,6 +10,8 @@ export const MAX_PASSKEY_NAME = 64;
 export const MAX_REQUESTED_DAYS = 365;
 /** How many days a series of figures may have. */
 export const SERIES_DAYS = { least: 7, most: 365, usual: 90 } as const;
+/** Keys that were found in an account, in one answer to them. */
+export const MOST_FOUND_KEYS = 100;
 /** Users in one file that is imported. */
 export const MAX_IMPORT_LINES = 10_000;
 /** Bytes of it. */

@@ -3,6 +3,9 @@
 /** Whether the mail that tells a user of the account waits to be sent (uam user welcome). */
 export const WELCOMES = ["pending", "sent"] as const;
 
+/** What became of a key that was found when an account was adopted. */
+export const FOUND_KEY_STATUSES = ["found", "stored", "dismissed"] as const;
+
 /** Which users have not accepted the terms of use: all of them, or those who were asked two weeks ago. */
 export const TERMS = ["pending", "overdue"] as const;
 

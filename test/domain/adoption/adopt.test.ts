@@ -1,15 +1,18 @@
 /** Adopting on a fake host: what is stored and recorded, and what happens where the host or the database fails. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { adoptAccount, confirmKeys, giveAccountBack } from "../../../src/domain/adoption/adopt.ts";
+import { adoptAccount, giveAccountBack } from "../../../src/domain/adoption/adopt.ts";
 import { finishAdoptions } from "../../../src/domain/adoption/finish.ts";
+import { confirmKeys } from "../../../src/domain/adoption/found.ts";
 import { lookToAdopt } from "../../../src/domain/adoption/look.ts";
 import type { Context } from "../../../src/domain/operation/context.ts";
 import { deleteUser } from "../../../src/domain/users/users.ts";
 import type { Adopter, Adoption, FoundAccount } from "../../../src/protocol/adoption.ts";
 import { givenUids } from "../../../src/store/schema-fleet.ts";
+import { adopterOf } from "../../support/adopter.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 
+const FILE = "/home/wendy/.ssh/authorized_keys";
 const KEY = {
   type: "ssh-ed25519",
   base64: "AAAAC3NzaC1lZDI1NTE5AAAAIFBr/dqzta2r51dmoGYcCCUUz9/JwQPGUaIvDOjL9QKs",
@@ -26,7 +29,7 @@ const ACCOUNT: FoundAccount = {
   groups: ["games"],
   password: "set",
   expires: undefined,
-  keyFiles: [{ path: "/home/wendy/.ssh/authorized_keys", keys: [KEY], more: 0 }],
+  keyFiles: [{ path: FILE, keys: [KEY], more: 0 }],
   otherWays: [],
   sudo: [],
   processes: 0,
@@ -57,10 +60,11 @@ describe("adoption", () => {
   /** An account is the host's under the name "wendy", or that of a user; written down in memory. */
   function fakeAdopter(): Adopter {
     return {
+      ...adopterOf(written),
       look: async (name) => (found?.name === name ? found : undefined),
       take: async (account, { name }) => {
         const { uid } = account;
-        written.set(uid, { uid, former: account.name, name, state: "taking", keys: [KEY] });
+        written.set(uid, { uid, former: account.name, name, state: "taking", keys: [{ ...KEY, path: FILE }] });
         if (failing === "take") throw new Error("no");
         found = undefined;
         app.host.accounts.set(name, { uid, open: false, expireAt: new Date(0), file: [] });
@@ -71,14 +75,6 @@ describe("adoption", () => {
         if (adoption === undefined) return;
         app.host.accounts.delete(adoption.name);
         found = ACCOUNT;
-        written.delete(uid);
-      },
-      adoptions: () => [...written.values()],
-      mark: (uid, state) => {
-        const adoption = written.get(uid);
-        if (adoption !== undefined) written.set(uid, { ...adoption, state });
-      },
-      forget: (uid) => {
         written.delete(uid);
       },
     };
@@ -169,7 +165,9 @@ describe("adoption", () => {
 
   test("confirmKeys() puts a found key into the file, records it, and ends the time for giveAccountBack()", async () => {
     const user = await adopt();
-    await expect(confirmKeys(context, user.id, ["SHA256:other"])).rejects.toThrow("No key with the fingerprint");
+    await expect(confirmKeys(context, user.id, [`SHA256:${"x".repeat(43)}`])).rejects.toThrow(
+      "No key with the fingerprint",
+    );
     const [key] = await confirmKeys(context, user.id, "all");
     expect(key).toMatchObject({ name: "laptop", fingerprint: KEY.fingerprint, status: "active" });
     expect(app.host.accounts.get("ext_wendy")?.file).toEqual([KEY.fingerprint]);

@@ -514,7 +514,7 @@ const ELSEWHERE: readonly AuditAction[] = [
   ...(["admin.end_sessions", "auth.passkey_add", "auth.passkey_rename", "auth.passkey_remove"] as const),
   ...(["auth.totp_add", "auth.totp_remove", "auth.admin_password_only", "auth.changes_refused"] as const),
   ...(["user.end_sessions", "user.terms", "user.export", "audit.export", "audit.read"] as const),
-  ...(["user.adopt", "user.give_back", "key.confirm", "access.window"] as const),
+  ...(["user.adopt", "user.give_back", "key.confirm", "key.dismiss", "access.window"] as const),
 ];
 
 describe("the Events table", () => {

@@ -65,6 +65,8 @@ const MAY: Readonly<Record<string, readonly Caller[]>> = {
   "DELETE /users/:id": OPERATORS,
   "GET /users/:id/keys": reading(OPERATORS),
   "DELETE /users/:id/keys/:keyId": OPERATORS,
+  "GET /users/:id/found-keys": reading(OPERATORS),
+  "POST /users/:id/found-keys": OPERATORS,
   "GET /users/:id/sessions": reading(OPERATORS),
   "DELETE /users/:id/sessions/:sessionId": OPERATORS,
   "DELETE /users/:id/web-sessions": OPERATORS,

@@ -1,11 +1,10 @@
-/** uam key found and uam key confirm: the keys that were in an account when it was adopted. */
+/** uam key found, uam key confirm and uam key dismiss: the keys that were in an account when it was adopted. */
 
 import { object, or } from "@optique/core/constructs";
 import { message } from "@optique/core/message";
 import { map, multiple } from "@optique/core/modifiers";
 import { argument, command, option } from "@optique/core/primitives";
 import { string } from "@optique/core/valueparser";
-import type { FoundKey } from "../../../protocol/adoption.ts";
 import { jsonFlag, userArgument } from "../../terminal/arguments.ts";
 import { type Command, EXIT, withServices } from "../../terminal/environment.ts";
 import { requireUserReferred } from "../../terminal/find-user.ts";
@@ -28,7 +27,7 @@ const confirm = command(
       fingerprints: multiple(
         argument(string({ metavar: "FINGERPRINT" }), { description: message`As uam key found shows it: SHA256:…` }),
       ),
-      all: option("--all", { description: message`All keys that were found.` }),
+      all: option("--all", { description: message`All keys that were found, and neither stored nor dismissed.` }),
       json: jsonFlag(),
     }),
     (input) => runConfirm(input),
@@ -39,24 +38,47 @@ const confirm = command(
   },
 );
 
-export const foundKeyCommands = or(found, confirm);
+const dismiss = command(
+  "dismiss",
+  map(
+    object({
+      user: userArgument(),
+      fingerprints: multiple(
+        argument(string({ metavar: "FINGERPRINT" }), { description: message`As uam key found shows it: SHA256:…` }),
+        { min: 1 },
+      ),
+    }),
+    (input) => runDismiss(input),
+  ),
+  {
+    brief: message`Dismiss keys that were found when an account was adopted.`,
+    description: message`Notes that the keys shall not count. They cannot be confirmed later, but the user can upload them. Run it as root.`,
+  },
+);
 
-const COLUMNS: readonly Column<FoundKey>[] = [
+export const foundKeyCommands = or(found, confirm, dismiss);
+
+type FoundRecord = ReturnType<typeof import("../../../server/found-key-record.ts").foundKeyRecord>;
+
+const COLUMNS: readonly Column<FoundRecord>[] = [
   { header: "FINGERPRINT", value: ({ fingerprint }) => fingerprint },
+  { header: "STATUS", value: ({ status, refusal }) => (status === "found" && refusal !== "" ? "refused" : status) },
   { header: "TYPE", value: ({ type }) => type, narrow: "drop" },
   { header: "OPTIONS", value: ({ options }) => options || "-", narrow: "either" },
   { header: "COMMENT", value: ({ comment }) => comment || "-", narrow: "either" },
+  { header: "FOUND IN", value: ({ found_in }) => found_in || "-", narrow: "drop" },
 ];
 
 function runFound({ user, json }: { readonly user: string; readonly json: boolean }): Command {
   return async (environment) => {
-    const { foundKeys } = await import("../../../domain/adoption/adopt.ts");
+    const { requireFoundKeys } = await import("../../../domain/adoption/found.ts");
+    const { foundKeyRecord } = await import("../../../server/found-key-record.ts");
     const keys = await withServices(environment, "read", async (context) =>
-      foundKeys(context, (await requireUserReferred(context, user)).id),
+      requireFoundKeys(context, (await requireUserReferred(context, user)).id),
     );
-    const items = keys.map(({ fingerprint, type, options, comment }) => ({ fingerprint, type, options, comment }));
+    const items = keys.map(foundKeyRecord);
     if (json) printJson(environment, { items });
-    else await printTable(environment, COLUMNS, keys);
+    else await printTable(environment, COLUMNS, items);
     return EXIT.done;
   };
 }
@@ -74,13 +96,24 @@ function runConfirm({ user, fingerprints, all, json }: ConfirmInput): Command {
       environment.err("uam: Give the fingerprints of the keys, or --all.\n");
       return EXIT.usage;
     }
-    const { confirmKeys } = await import("../../../domain/adoption/adopt.ts");
+    const { confirmKeys } = await import("../../../domain/adoption/found.ts");
     const { keyRecord } = await import("../../../server/records.ts");
     const keys = await withServices(environment, "change", async (context) =>
       confirmKeys(context, (await requireUserReferred(context, user)).id, all ? "all" : fingerprints),
     );
     if (json) printJson(environment, { items: keys.map(keyRecord) });
     else for (const { name, fingerprint } of keys) environment.err(`${fingerprint} (${name}) opens the account.\n`);
+    return EXIT.done;
+  };
+}
+
+function runDismiss({ user, fingerprints }: Pick<ConfirmInput, "user" | "fingerprints">): Command {
+  return async (environment) => {
+    const { dismissKeys } = await import("../../../domain/adoption/found.ts");
+    await withServices(environment, "change", async (context) =>
+      dismissKeys(context, (await requireUserReferred(context, user)).id, fingerprints),
+    );
+    environment.err("These keys will not count; the user can upload them.\n");
     return EXIT.done;
   };
 }

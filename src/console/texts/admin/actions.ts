@@ -109,6 +109,10 @@ const actions: Readonly<Record<AuditAction | "session.end", ActionWords>> = {
   ]),
   "key.create": action("Key added", (facts) => [`added ${theKey(facts)}`, `add ${theKey(facts)}`]),
   "key.confirm": action("Key confirmed", (facts) => [`confirmed ${theKey(facts)}`, `confirm ${theKey(facts)}`]),
+  "key.dismiss": action("Found keys dismissed", () => [
+    "dismissed keys that were found",
+    "dismiss keys that were found",
+  ]),
   "key.rename": action("Key renamed", (facts) => [
     facts.key === "" ? "renamed a key" : `renamed a key to ${facts.key}`,
     "rename a key",

@@ -81,6 +81,7 @@ const ACTIONS: Readonly<Record<string, (facts: TrailFacts) => Phrase>> = {
   "key.create": (facts) => phrase(`added ${theKey(facts)}`, `add ${theKey(facts)}`),
   "user.adopt": () => phrase("made the account on the host yours", "make the account on the host yours"),
   "key.confirm": (facts) => phrase(`confirmed ${theKey(facts)}`, `confirm ${theKey(facts)}`),
+  "key.dismiss": () => phrase("dismissed keys that were found", "dismiss keys that were found"),
   "key.update": (facts) =>
     phrase(`changed from where ${theKey(facts)} may be used`, `change from where ${theKey(facts)} may be used`),
   "key.rename": ({ key }) =>

@@ -1,9 +1,11 @@
 /** /users/:id/keys and /me/keys: SSH public keys. */
 
 import type { keys } from "../../../contract/keys.ts";
+import { confirmKeys, dismissKeys, listFoundKeys } from "../../../domain/adoption/found.ts";
 import { awaitHosts } from "../../../domain/hosts/confirmation.ts";
 import { listKeys, revokeKey, uploadKey } from "../../../domain/keys/keys.ts";
 import { updateKey } from "../../../domain/keys/update.ts";
+import { foundKeyRecord } from "../../found-key-record.ts";
 import { hostsRecord, keyRecord } from "../../records.ts";
 import type { Handlers } from "../http/call.ts";
 
@@ -15,6 +17,16 @@ export const keyHandlers: Handlers<typeof keys> = {
   "DELETE /users/:id/keys/:keyId": async ({ context, params }) => {
     const key = keyRecord(await revokeKey(context, params.id, params.keyId));
     return { ...key, ...hostsRecord(await awaitHosts(context, params.id)) };
+  },
+
+  "GET /users/:id/found-keys": async ({ context, params }) => ({
+    items: (await listFoundKeys(context, params.id)).map(foundKeyRecord),
+  }),
+
+  "POST /users/:id/found-keys": async ({ context, params, body: { answer, fingerprints } }) => {
+    if (answer === "confirm") await confirmKeys(context, params.id, fingerprints);
+    else await dismissKeys(context, params.id, fingerprints);
+    return { items: (await listFoundKeys(context, params.id)).map(foundKeyRecord) };
   },
 
   "GET /me/keys": async ({ context, session }) => ({

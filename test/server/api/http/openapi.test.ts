@@ -63,6 +63,8 @@ const STATUSES: Record<string, readonly number[]> = {
   "GET /me/company/users": [200, 400, 401, 403, 404],
   "POST /me/company/users/{id}/end": [200, 400, 401, 403, 404],
   "POST /me/company/applications": [201, 400, 401, 403, 404, 409],
+  "GET /users/{id}/found-keys": [200, 400, 401, 403, 404],
+  "POST /users/{id}/found-keys": [200, 400, 401, 403, 404, 409],
   "GET /me/keys": [200, 401, 403, 404],
   "POST /me/keys": [201, 400, 401, 403, 404, 409],
   "PATCH /me/keys/{id}": [200, 400, 401, 403, 404],
