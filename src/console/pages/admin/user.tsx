@@ -18,6 +18,7 @@ import { Diagnosis } from "./user/diagnosis.tsx";
 import { EditDialog } from "./user/edit.tsx";
 import { EndedDialog } from "./user/ended.tsx";
 import { Facts } from "./user/facts.tsx";
+import { FoundKeys } from "./user/found-keys.tsx";
 import { UserHosts } from "./user/hosts.tsx";
 import { Keys } from "./user/keys.tsx";
 import { UserNetworks } from "./user/networks.tsx";
@@ -67,6 +68,7 @@ function One({ id }: { readonly id: number }) {
               <Diagnosis user={data} />
               <UserHosts user={data} onDone={tell} />
               <Keys user={data} onDone={tell} />
+              <FoundKeys user={data} onDone={tell} />
               <Sessions user={data} onDone={tell} />
             </div>
           )}
