@@ -30,14 +30,15 @@ export const end: Kind = {
   },
 
   async answer(context, question, answers) {
-    const { items, answered, open } = await readState(context, context.db, question);
-    requireFitting(answers, new Set(items.map(({ id }) => id)), ANSWERS);
+    const { items, answered, open, theirs } = await readState(context, context.db, question);
+    requireFitting(answers, new Set([...answered.map(({ id }) => id), ...theirs]), ANSWERS);
     const before = answered.find(({ id }) => answers.some((answer) => answer.id === id));
     if (before !== undefined) throw answeredBefore(nameOf(items, before.id));
+    if (answers.some(({ id }) => !open.has(id))) throw over();
     // One after the other: each holds the question's row until its host is done.
     const given: GivenAnswer[] = [];
     const failures: unknown[] = [];
-    for (const answer of answers.filter(({ id }) => open.has(id))) {
+    for (const answer of answers) {
       try {
         const done = await endAccess(context, question, answer);
         if (done !== undefined) given.push(done);
@@ -89,6 +90,8 @@ async function store(tx: Transaction, { id }: QuestionRow, answer: Stored): Prom
 interface State {
   readonly items: readonly Item[];
   readonly answered: readonly GivenAnswer[];
+  /** For whom the address answers now, with access or without. */
+  readonly theirs: readonly number[];
   /** Whose access can be ended. */
   readonly open: ReadonlySet<number>;
 }
@@ -105,7 +108,7 @@ async function readState(context: Context, db: Database | Transaction, question:
   const theirs = rows.filter(({ user, company }) => sponsorOf(user, company ?? undefined) === question.email);
   const open = theirs.filter(({ user }) => hasAccess(context, user));
   if (stored.length + theirs.length === 0) throw notAsked();
-  if (stored.length + open.length === 0) throw closed("They have no access any more");
+  if (stored.length + open.length === 0) throw over();
   const done = new Set(stored.map(({ id }) => id));
   const left = open.filter(({ user }) => !done.has(user.id));
   return {
@@ -114,8 +117,13 @@ async function readState(context: Context, db: Database | Transaction, question:
       ...left.map(({ user, company }) => itemOf(user, company?.name ?? "")),
     ],
     answered: stored.map(({ id, answer, reason, at }) => ({ id, answer, reason, until: null, at: new Date(at) })),
+    theirs: theirs.map(({ user }) => user.id),
     open: new Set(left.map(({ user }) => user.id)),
   };
+}
+
+function over() {
+  return closed("They have no access any more");
 }
 
 function hasAccess({ clock }: Context, user: typeof users.$inferSelect | User): boolean {

@@ -10,7 +10,7 @@ import { storeGiven } from "../reviews/answer.ts";
 import { carryOutAnswers } from "../reviews/carry-out.ts";
 import { closeIfAnswered } from "../reviews/close.ts";
 import { type Evidence, readEvidence } from "../reviews/evidence.ts";
-import { answeredBySponsor, findOpen, findReview } from "../reviews/of-sponsor.ts";
+import { answeredBySponsor, findOpen, findReview, findTheirs } from "../reviews/of-sponsor.ts";
 import { lockItems } from "../reviews/reviews.ts";
 import { markAnswered } from "../sponsors/questions.ts";
 import type { Answer, GivenAnswer, Item, Kind } from "./kind.ts";
@@ -26,7 +26,10 @@ export const review: Kind = {
     if (found === undefined) throw notAsked();
     const answered = await answeredBySponsor(db, found.id, question.email);
     const open = found.status === "open" ? await findOpen(db, found.id, question.email) : [];
-    if (answered.length + open.length === 0) throw found.status === "open" ? notAsked() : overNow();
+    if (answered.length + open.length === 0) {
+      if (found.status === "closed") throw overNow();
+      throw (await findTheirs(db, found.id, question.email)).length === 0 ? notAsked() : answeredByOthers();
+    }
     const evidence = await readEvidence(
       db,
       open.map(({ userId }) => userId),
@@ -50,9 +53,9 @@ export const review: Kind = {
       if (found === undefined) throw notAsked();
       if (found.status === "closed") throw overNow();
       const answered = await answeredBySponsor(op.tx, reviewId, question.email);
-      const open = await findOpen(op.tx, reviewId, question.email);
-      if (answered.length + open.length === 0) throw notAsked();
-      requireFitting(answers, new Set([...answered, ...open].map(({ userId }) => userId)), ANSWERS);
+      const theirs = await findTheirs(op.tx, reviewId, question.email);
+      if (answered.length + theirs.length === 0) throw notAsked();
+      requireFitting(answers, new Set([...answered, ...theirs].map(({ userId }) => userId)), ANSWERS);
       // Under their locks: of two answers at once, also of an administrator's, one is the first.
       const locked = await lockItems(
         op.tx,
@@ -88,6 +91,10 @@ function asGiven({ id, answer, reason, until }: Answer) {
 
 function overNow() {
   return closed("The review is closed, and you are not asked any more");
+}
+
+function answeredByOthers() {
+  return closed("The administrators have answered for all of them, and you are not asked any more");
 }
 
 function answerOf({ userId, answer, reason, until, answeredAt }: ReviewItemRow): GivenAnswer {

@@ -15,7 +15,7 @@ const ANSWERS = ["vouch", "decline"] as const;
 
 export const vouch: Kind = {
   async look({ db, policy }, question) {
-    const shown = asked(await select(db, question), question);
+    const { shown } = asked(await select(db, question), question);
     const whom = shown.length === 1 ? "this person, who applies" : `these ${shown.length} people, who apply`;
     return {
       question: `${question.email}, do you answer for ${whom} for access to ${policy.site.host}?`,
@@ -28,12 +28,13 @@ export const vouch: Kind = {
     const [first] = answers;
     if (first === undefined) throw new Error("no answer");
     return await audited(context, entryOf(first), async (op) => {
-      const rows = asked(await select(op.tx, question, true), question);
-      requireFitting(answers, new Set(rows.map(({ id }) => id)), ANSWERS);
-      const byId = new Map(rows.map((row) => [row.id, row]));
+      const { theirs } = asked(await select(op.tx, question, true), question);
+      const byId = new Map(theirs.map((row) => [row.id, row]));
+      requireFitting(answers, new Set(byId.keys()), ANSWERS);
       for (const { id } of answers) {
         const row = byId.get(id);
         if (row !== undefined && isAnswered(row)) throw answeredBefore(row.username);
+        if (row?.status !== "pending") throw decided();
       }
       const at = context.clock.now();
       for (const answer of answers) {
@@ -66,13 +67,17 @@ async function select(
   return await (locked ? rows.for("update") : rows);
 }
 
-/** Those that the address is still asked about, or has answered. */
-function asked(rows: readonly ApprovalRow[], { email }: QuestionRow): readonly ApprovalRow[] {
+/** All of the address's, and of them those that it is still asked about or has answered; there is one at least. */
+function asked(rows: readonly ApprovalRow[], { email }: QuestionRow) {
   const theirs = rows.filter(({ sponsorEmail }) => sponsorEmail === email);
   if (theirs.length === 0) throw notAsked();
   const shown = theirs.filter((row) => isAnswered(row) || row.status === "pending");
-  if (shown.length === 0) throw closed("The administrators have decided meanwhile, and you are not asked any more");
-  return shown;
+  if (shown.length === 0) throw decided();
+  return { theirs, shown };
+}
+
+function decided() {
+  return closed("The administrators have decided meanwhile, and you are not asked any more");
 }
 
 function isAnswered({ sponsorAnswer }: ApprovalRow): boolean {

@@ -24,7 +24,16 @@ export async function findOpen(
   reviewId: number,
   email: string,
 ): Promise<readonly ReviewItemRow[]> {
-  return (await selectOpen(db, reviewId, email)).map(({ item }) => item);
+  return (await selectItems(db, reviewId, { email, isOpen: true })).map(({ item }) => item);
+}
+
+/** The items of users for whom the address answers now, answered or not and by anybody, by the users' ids. */
+export async function findTheirs(
+  db: Database | Transaction,
+  reviewId: number,
+  email: string,
+): Promise<readonly ReviewItemRow[]> {
+  return (await selectItems(db, reviewId, { email })).map(({ item }) => item);
 }
 
 /** What the address has answered. */
@@ -45,7 +54,7 @@ export async function answeredBySponsor(
 export async function askSponsors(op: Telling, review: ReviewRow, days?: number): Promise<void> {
   const { policy } = op.context;
   if (policy.sponsor.mode === "off") return;
-  const open = Map.groupBy(await selectOpen(op.tx, review.id), ({ sponsor }) => sponsor);
+  const open = Map.groupBy(await selectItems(op.tx, review.id, { isOpen: true }), ({ sponsor }) => sponsor);
   for (const [email, theirs] of open) {
     if (email === "") continue;
     const question = await askQuestion(op, { kind: "review", email, about: [review.id] });
@@ -83,8 +92,12 @@ function selectSponsored(db: Database | Transaction) {
     .$dynamic();
 }
 
-/** The open items of users who are stored, each with who answers for them; only that address's, if one is given. */
-async function selectOpen(db: Database | Transaction, reviewId: number, email?: string) {
+/** The items of users who are stored, each with who answers for them; only that address's, if one is given, and only open ones, if wanted. */
+async function selectItems(
+  db: Database | Transaction,
+  reviewId: number,
+  { email, isOpen = false }: { readonly email?: string; readonly isOpen?: boolean },
+) {
   // By the indexes of both, where one sponsor of many asks.
   const theirs = sql`(select u.id from users u where u.sponsor_email = ${email ?? ""} and u.sponsor_email <> '' union all
     select u.id from companies c join users u on u.company_id = c.id
@@ -97,7 +110,7 @@ async function selectOpen(db: Database | Transaction, reviewId: number, email?: 
     .where(
       and(
         eq(reviewItems.reviewId, reviewId),
-        isNull(reviewItems.answer),
+        isOpen ? isNull(reviewItems.answer) : undefined,
         email === undefined ? undefined : sql`${reviewItems.userId} in ${theirs}`,
       ),
     )

@@ -141,6 +141,23 @@ describe("vouch", () => {
     admin = await app.admin();
   });
 
+  test("of several in one link, one that was decided meanwhile is closed, and refuses the rest with it", async () => {
+    const sponsor = `${fresh("bo")}@example.com`;
+    const first = await apply(sponsor);
+    const others = [await apply(sponsor), await apply(sponsor)];
+    await admin.call("POST", `/approvals/${first.id}/review`, { approve: false, reason: "No" });
+    app.clock.advance(HOUR);
+    await askWaitingSponsors(app.services);
+    const token = await tokenTo(sponsor);
+    const [decided, pending] = others.map(({ id }) => id) as [number, number];
+    await admin.call("POST", `/approvals/${decided}/review`, { approve: false, reason: "No" });
+    const both = [decided, pending].map((id) => ({ id, answer: "vouch" }));
+    expect(reasonOf(await decide(token, ...both))).toBe("409 decision.closed");
+    expect((await application(pending)).sponsor_answer).toBe("asked");
+    expect(reasonOf(await decide(token, { id: pending, answer: "vouch" }))).toBe("200 null");
+    expect(reasonOf(await decide(token, { id: decided, answer: "vouch" }))).toBe("409 decision.closed");
+  });
+
   test("whoever floods a stranger by applications gets them one mail an hour and five a day, gathered", async () => {
     const sponsor = `${fresh("eve")}@example.com`;
     const mailed = async () =>
@@ -255,6 +272,21 @@ describe("end", () => {
     const { id, sponsor } = await user();
     await admin.call("POST", `/users/${id}/disable`);
     expect(reasonOf(await decide(await tokenTo(sponsor), { id, answer: "end" }))).toBe("409 decision.closed");
+  });
+
+  test("of several in one link, who has lost access otherwise is closed, and the rest can still be ended", async () => {
+    const [one, other] = [await user(), await user()];
+    const next = `${fresh("eva")}@example.com`;
+    await admin.call("PATCH", `/users/${other.id}`, { sponsor_email: one.sponsor });
+    await admin.call("POST", "/sponsors/move", { from: one.sponsor, to: next });
+    const token = await tokenTo(next);
+    await admin.call("POST", `/users/${one.id}/disable`);
+    const both = [one.id, other.id].map((id) => ({ id, answer: "end" }));
+    expect(reasonOf(await decide(token, ...both))).toBe("409 decision.closed");
+    expect(isOpen(other.username)).toBe(true);
+    expect(reasonOf(await decide(token, { id: other.id, answer: "end" }))).toBe("200 null");
+    expect(reasonOf(await decide(token, { id: one.id, answer: "end" }))).toBe("409 decision.closed");
+    expect(reasonOf(await decide(token, { id: other.id, answer: "end" }))).toBe("409 decision.answered");
   });
 
   test("tokens are stored as hashes only, and rows go once they are of no use", async () => {

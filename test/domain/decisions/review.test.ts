@@ -118,6 +118,18 @@ describe("the question of a review", () => {
     expect(isOpen(users[0]?.username ?? "")).toBe(sponsors.status === 200);
   });
 
+  test("says of whom an administrator has answered for that they are answered, and of all of them that it is over", async () => {
+    const { id, users, token } = await review(2);
+    const [first, second] = users.map((user) => user.id) as [number, number];
+    await admin.call("POST", `/reviews/${id}/items/${first}`, { answer: "keep" });
+    expect((await look(token)).body.data.items.map((item: { id: number }) => item.id)).toEqual([second]);
+    expect(reasonOf(await decide(token, [{ id: first, answer: "end" }]))).toBe("409 decision.answered");
+    await admin.call("POST", `/reviews/${id}/items/${second}`, { answer: "keep" });
+    expect(reasonOf(await look(token))).toBe("409 decision.closed");
+    expect(reasonOf(await decide(token, [{ id: second, answer: "end" }]))).toBe("409 decision.answered");
+    expect(users.map(({ username }) => isOpen(username))).toEqual([true, true]);
+  });
+
   test("is dead for a sponsor who was replaced, and withdrawn with the review", async () => {
     const { id, users, token } = await review(1);
     await admin.call("PATCH", `/users/${users[0]?.id}`, { sponsor_email: "new@example.org" });
