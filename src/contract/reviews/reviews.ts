@@ -80,6 +80,12 @@ const Evidence = v.pipe(
     hosts: v.array(described("web1")),
     groups: v.array(described("web")),
     source_networks: networks("From where; empty: from anywhere"),
+    hours: v.optional(
+      described(
+        "mon-fri 08:00-18:00 Europe/Berlin",
+        "The hours of the week; empty: always. Absent in evidence of before there were hours",
+      ),
+    ),
     keys: v.array(
       v.object({
         name: described("laptop"),

@@ -20,6 +20,8 @@ export interface Evidence {
   readonly hosts: readonly string[];
   readonly groups: readonly string[];
   readonly source_networks: readonly string[];
+  /** In words, as `mon-fri 08:00-18:00 Europe/Berlin`; "" for always. Evidence stored before there were hours has none. */
+  readonly hours?: string;
   readonly keys: readonly {
     readonly name: string;
     readonly fingerprint: string;
@@ -63,7 +65,7 @@ export async function readEvidence(
           where g.user_id = u.id) n),
       'groups', (select coalesce(json_agg(g.name order by g.name), '[]') from grants r
         join host_groups g on g.id = r.group_id where r.user_id = u.id),
-      'source_networks', to_json(u.source_networks),
+      'source_networks', to_json(u.source_networks), 'hours', coalesce(u.hours, ''),
       'keys', (select coalesce(json_agg(json_build_object('name', k.name, 'fingerprint', k.fingerprint,
           'created_at', ${time("k.created_at")}, 'last_used_at', ${time("k.last_used_at")}, 'last_used_from', k.last_used_from)
         order by k.id), '[]') from ssh_keys k where k.user_id = u.id and k.status = 'active'),

@@ -63,6 +63,22 @@ describe("the question of a review", () => {
     expect((await admin.call("GET", `/reviews/${id}`)).body.data.unanswered).toBe(4);
   });
 
+  test("shows the hours of the week, to the sponsor and in what is stored of an answer", async () => {
+    const { id, users, token } = await review(2);
+    const hours = { zone: "Europe/Berlin", windows: [{ days: ["mon", "tue", "wed"], from: "08:00", to: "18:00" }] };
+    const [timed, always] = users.map((user) => user.id) as [number, number];
+    await admin.call("PATCH", `/users/${timed}`, { hours });
+    const words = "mon-wed 08:00-18:00 Europe/Berlin";
+    const facts = (await look(token)).body.data.items.map((item: { evidence: object[] }) => item.evidence);
+    expect(facts[0]).toContainEqual({ name: "Hours", value: words });
+    expect(JSON.stringify(facts[1])).not.toContain('"Hours"');
+    await decide(token, [{ id: timed, answer: "keep" }]);
+    await admin.call("PATCH", `/users/${timed}`, { hours: null });
+    const stored = (await admin.call("GET", `/reviews/${id}/items`)).body.data.items;
+    expect(stored.find((item: { user_id: number }) => item.user_id === timed).evidence.hours).toBe(words);
+    expect(stored.find((item: { user_id: number }) => item.user_id === always).evidence.hours).toBe("");
+  });
+
   test("takes answers in parts, once each, in the sponsor's name, and shows them afterwards", async () => {
     const { id, sponsor, users, token } = await review(3);
     const [kept, ended, shortened] = users.map((user) => user.id) as [number, number, number];
