@@ -75,10 +75,19 @@ const LostSponsor = v.pipe(
   v.title("LostSponsor"),
 );
 
+const WaitingReview = v.pipe(
+  v.object({
+    id,
+    due_at: timestamp,
+    waiting: v.pipe(count(3), v.description("Users who wait for the answer of owners and operators")),
+  }),
+  v.title("WaitingReview"),
+);
+
 const AttentionRecord = v.pipe(
   v.object({
     requests: v.pipe(count(3), v.description("Applications and requests for more time that wait for a decision")),
-    problems: v.pipe(count(2), v.description("How many of everything below there are")),
+    problems: v.pipe(count(2), v.description("How many of everything below but reviews there are")),
     incidents: v.pipe(
       v.object({ total: count(1), items: v.array(IncidentRecord) }),
       v.description(
@@ -97,6 +106,10 @@ const AttentionRecord = v.pipe(
     sponsors: v.pipe(
       v.array(LostSponsor),
       v.description("Sponsors whom no mail reaches: the newest one to them was refused for good"),
+    ),
+    reviews: v.pipe(
+      v.array(WaitingReview),
+      v.description("Open reviews with users about whom no sponsor is asked, the next due first"),
     ),
     mail: v.pipe(v.nullable(FailingMail), v.description("null while all mail is accepted")),
   }),
@@ -185,7 +198,7 @@ export const dashboard = {
     operationId: "getAttention",
     summary: "What needs an administrator today",
     description:
-      "Users who shut their own account, outstanding work, and mail and receivers from their first failure on, with how many requests wait for a decision. Small enough to be asked for each minute.",
+      "Users who shut their own account, outstanding work, and mail and receivers from their first failure on, with how many requests wait for a decision, and the reviews that wait for an answer. Small enough to be asked for each minute.",
     who: admins,
     answer: AttentionRecord,
   },

@@ -4,8 +4,9 @@ import type { Attention } from "../domain/stats/attention.ts";
 import { formatTimestamp } from "../shared/time/timestamp.ts";
 import { awayRecord } from "./event-records.ts";
 
-/** `problems` is how much of it there is besides requests. */
-export function attentionRecord({ requests, incidents, owed, hosts, receivers, sponsors, mail }: Attention) {
+/** `problems` is how much of it there is besides requests and reviews. */
+export function attentionRecord(attention: Attention) {
+  const { requests, incidents, owed, hosts, receivers, sponsors, reviews, mail } = attention;
   return {
     requests,
     problems: incidents.total + owed + hosts + receivers.length + sponsors.length + (mail === undefined ? 0 : 1),
@@ -18,6 +19,7 @@ export function attentionRecord({ requests, incidents, owed, hosts, receivers, s
     ...{ owed, hosts },
     receivers: receivers.map(awayRecord),
     sponsors: sponsors.map(({ since, ...sponsor }) => ({ ...sponsor, since: formatTimestamp(since) })),
+    reviews: reviews.map(({ id, dueAt, waiting }) => ({ id, due_at: formatTimestamp(dueAt), waiting })),
     mail: mail === undefined ? null : { ...mail, since: formatTimestamp(mail.since) },
   };
 }

@@ -8,6 +8,7 @@ import { audit } from "../../store/schema-audit.ts";
 import { failingReceivers, type ReceiverState } from "../events/receivers.ts";
 import { countHostProblems } from "../hosts/problems.ts";
 import type { Context } from "../operation/context.ts";
+import { type WaitingReview, waitingReviews } from "../reviews/waiting.ts";
 import { type LostSponsor, lostSponsors } from "../sponsors/sponsors.ts";
 
 export interface Attention {
@@ -22,6 +23,8 @@ export interface Attention {
   readonly receivers: readonly ReceiverState[];
   /** Sponsors whom no mail reaches. */
   readonly sponsors: readonly LostSponsor[];
+  /** Reviews with users who wait for owners and operators. */
+  readonly reviews: readonly WaitingReview[];
   /** Undefined while all mail is accepted. */
   readonly mail: FailingMail | undefined;
 }
@@ -64,6 +67,7 @@ export async function readAttention(context: Context, startedAt?: Date): Promise
     hosts: await countHostProblems(context, startedAt),
     receivers: await failingReceivers(context),
     sponsors: await lostSponsors(context),
+    reviews: await waitingReviews(context),
     mail: await readFailingMail(context),
   };
 }
