@@ -33,7 +33,14 @@ export interface Operations {
   answerReviewItem: {
     route: "POST /reviews/{id}/items/{user}";
     input: { path: { id: number; user: number }; body: { answer: "keep" | "end" | "shorten" | "grace"; reason?: string; until?: string } };
-    answer: { user_id: number; username: string; answer: "keep" | "end" | "shorten" | "unanswered" | "gone" | (string & {}) | null; grace_until: string | null; until: string | null; reason: string; answered_at: string | null; answered_by_type: "admin" | "user" | "cli" | "system" | "anonymous" | "token" | "sponsor" | (string & {}) | null; answered_by: string; answered_from: string; record: number | null; evidence: { status: "active" | "disabled" | "expired" | (string & {}); full_name: string; email: string; supervisor: string; purpose: string; company: string; expire_at: string; hosts: (string)[]; groups: (string)[]; source_networks: (string)[]; keys: ({ name: string; fingerprint: string; created_at: string; last_used_at: string | null; last_used_from: string })[]; last_login_at: string | null; logins: number; logins_since: string; created_at: string; created_by: string; extended_at: string | null; extended_by: string; extended_because: string; drift: (string)[] } | null };
+    answer: { user_id: number; username: string; answer: "keep" | "end" | "shorten" | "unanswered" | "gone" | (string & {}) | null; grace_until: string | null; until: string | null; reason: string; answered_at: string | null; answered_by_type: "admin" | "user" | "cli" | "system" | "anonymous" | "token" | "sponsor" | (string & {}) | null; answered_by: string; answered_from: string; asked?: string; record: number | null; evidence: { status: "active" | "disabled" | "expired" | (string & {}); full_name: string; email: string; supervisor: string; purpose: string; company: string; expire_at: string; hosts: (string)[]; groups: (string)[]; source_networks: (string)[]; hours?: string; keys: ({ name: string; fingerprint: string; created_at: string; last_used_at: string | null; last_used_from: string })[]; last_login_at: string | null; logins: number; logins_since: string; created_at: string; created_by: string; extended_at: string | null; extended_by: string; extended_because: string; drift: (string)[] } | null };
+    reason: "access.owed" | "audit.unrecorded" | "database.full" | "internal" | "login.factor_needed" | "rate.limited" | "rate.refused" | "request.invalid" | "request.origin" | "request.too_large" | "request.too_slow" | "review.answered" | "review.closed" | "review.missing" | "review.self" | "role.insufficient" | "service.not_ready" | "session.missing" | "session.wrong_kind" | "token.expired" | "token.misplaced" | "token.network" | "token.revoked" | "token.wrong" | "user.missing" | "user.shortening";
+  };
+  /** Answer for several users in a review. */
+  answerReviewItems: {
+    route: "POST /reviews/{id}/items";
+    input: { path: { id: number }; body: { users: (number)[]; answer: "keep" | "end" | "shorten" | "grace"; reason?: string; until?: string } };
+    answer: { id: number; scope: "all" | (string & {}) | { company: number } | { host_group: number } | { sponsor: string }; scope_name: string; status: "open" | "closed" | (string & {}); started_at: string; due_at: string; closed_at: string | null; unanswered_way: "disable" | "report" | (string & {}); total: number; kept: number; ended: number; shortened: number; unanswered: number };
     reason: "access.owed" | "audit.unrecorded" | "database.full" | "internal" | "login.factor_needed" | "rate.limited" | "rate.refused" | "request.invalid" | "request.origin" | "request.too_large" | "request.too_slow" | "review.answered" | "review.closed" | "review.missing" | "review.self" | "role.insufficient" | "service.not_ready" | "session.missing" | "session.wrong_kind" | "token.expired" | "token.misplaced" | "token.network" | "token.revoked" | "token.wrong" | "user.missing" | "user.shortening";
   };
   /** Apply for a colleague, or for more time for one. */
@@ -75,7 +82,7 @@ export interface Operations {
   closeReview: {
     route: "POST /reviews/{id}/close";
     input: { path: { id: number }; body?: { unanswered?: "disable" | "report" } };
-    answer: { id: number; scope: "all" | (string & {}) | { company: number } | { host_group: number } | { sponsor: string }; status: "open" | "closed" | (string & {}); started_at: string; due_at: string; total: number; kept: number; ended: number; shortened: number; unanswered: number };
+    answer: { id: number; scope: "all" | (string & {}) | { company: number } | { host_group: number } | { sponsor: string }; scope_name: string; status: "open" | "closed" | (string & {}); started_at: string; due_at: string; closed_at: string | null; unanswered_way: "disable" | "report" | (string & {}); total: number; kept: number; ended: number; shortened: number; unanswered: number };
     reason: "audit.unrecorded" | "database.full" | "internal" | "login.factor_needed" | "rate.limited" | "rate.refused" | "request.invalid" | "request.origin" | "request.too_large" | "request.too_slow" | "review.closed" | "review.missing" | "review.open" | "role.insufficient" | "service.not_ready" | "session.missing" | "session.wrong_kind" | "token.expired" | "token.misplaced" | "token.network" | "token.revoked" | "token.wrong";
   };
   /** Make a company. */
@@ -257,7 +264,7 @@ export interface Operations {
   getAttention: {
     route: "GET /admin/attention";
     input: {  };
-    answer: { requests: number; problems: number; incidents: { total: number; items: ({ user_id: number; username: string; at: string })[] }; owed: number; hosts: number; receivers: ({ kind: "webhook" | "stream" | (string & {}); id: number | null; name: string; since: string | null; lag: number; problem: string })[]; sponsors: ({ email: string; users: number; since: string; problem: string })[]; mail: { waiting: number; lost: number; since: string; problem: string } | null };
+    answer: { requests: number; problems: number; incidents: { total: number; items: ({ user_id: number; username: string; at: string })[] }; owed: number; hosts: number; receivers: ({ kind: "webhook" | "stream" | (string & {}); id: number | null; name: string; since: string | null; lag: number; problem: string })[]; sponsors: ({ email: string; users: number; since: string; problem: string })[]; reviews: ({ id: number; due_at: string; waiting: number })[]; mail: { waiting: number; lost: number; since: string; problem: string } | null };
     reason: "database.full" | "internal" | "login.factor_needed" | "rate.limited" | "request.invalid" | "request.too_large" | "request.too_slow" | "service.not_ready" | "session.missing" | "session.wrong_kind" | "token.expired" | "token.misplaced" | "token.network" | "token.revoked" | "token.wrong";
   };
   /** Whether an authenticator app is set up. */
@@ -369,7 +376,7 @@ export interface Operations {
   getReview: {
     route: "GET /reviews/{id}";
     input: { path: { id: number } };
-    answer: { id: number; scope: "all" | (string & {}) | { company: number } | { host_group: number } | { sponsor: string }; status: "open" | "closed" | (string & {}); started_at: string; due_at: string; total: number; kept: number; ended: number; shortened: number; unanswered: number };
+    answer: { id: number; scope: "all" | (string & {}) | { company: number } | { host_group: number } | { sponsor: string }; scope_name: string; status: "open" | "closed" | (string & {}); started_at: string; due_at: string; closed_at: string | null; unanswered_way: "disable" | "report" | (string & {}); total: number; kept: number; ended: number; shortened: number; unanswered: number };
     reason: "database.full" | "internal" | "login.factor_needed" | "rate.limited" | "request.invalid" | "request.too_large" | "request.too_slow" | "review.missing" | "role.insufficient" | "service.not_ready" | "session.missing" | "session.wrong_kind" | "token.expired" | "token.misplaced" | "token.network" | "token.revoked" | "token.wrong";
   };
   /** Counts of users and applications, and users who expire soon. */
@@ -537,14 +544,14 @@ export interface Operations {
   listReviewItems: {
     route: "GET /reviews/{id}/items";
     input: { path: { id: number }; query?: { page?: number; page_size?: number; answered?: "true" | "false" } };
-    answer: { total: number; items: ({ user_id: number; username: string; answer: "keep" | "end" | "shorten" | "unanswered" | "gone" | (string & {}) | null; grace_until: string | null; until: string | null; reason: string; answered_at: string | null; answered_by_type: "admin" | "user" | "cli" | "system" | "anonymous" | "token" | "sponsor" | (string & {}) | null; answered_by: string; answered_from: string; record: number | null; evidence: { status: "active" | "disabled" | "expired" | (string & {}); full_name: string; email: string; supervisor: string; purpose: string; company: string; expire_at: string; hosts: (string)[]; groups: (string)[]; source_networks: (string)[]; keys: ({ name: string; fingerprint: string; created_at: string; last_used_at: string | null; last_used_from: string })[]; last_login_at: string | null; logins: number; logins_since: string; created_at: string; created_by: string; extended_at: string | null; extended_by: string; extended_because: string; drift: (string)[] } | null })[] };
+    answer: { total: number; items: ({ user_id: number; username: string; answer: "keep" | "end" | "shorten" | "unanswered" | "gone" | (string & {}) | null; grace_until: string | null; until: string | null; reason: string; answered_at: string | null; answered_by_type: "admin" | "user" | "cli" | "system" | "anonymous" | "token" | "sponsor" | (string & {}) | null; answered_by: string; answered_from: string; asked?: string; record: number | null; evidence: { status: "active" | "disabled" | "expired" | (string & {}); full_name: string; email: string; supervisor: string; purpose: string; company: string; expire_at: string; hosts: (string)[]; groups: (string)[]; source_networks: (string)[]; hours?: string; keys: ({ name: string; fingerprint: string; created_at: string; last_used_at: string | null; last_used_from: string })[]; last_login_at: string | null; logins: number; logins_since: string; created_at: string; created_by: string; extended_at: string | null; extended_by: string; extended_because: string; drift: (string)[] } | null })[] };
     reason: "database.full" | "internal" | "login.factor_needed" | "rate.limited" | "request.invalid" | "request.too_large" | "request.too_slow" | "review.missing" | "role.insufficient" | "service.not_ready" | "session.missing" | "session.wrong_kind" | "token.expired" | "token.misplaced" | "token.network" | "token.revoked" | "token.wrong";
   };
   /** List reviews. */
   listReviews: {
     route: "GET /reviews";
     input: { query?: { page?: number; page_size?: number } };
-    answer: { total: number; items: ({ id: number; scope: "all" | (string & {}) | { company: number } | { host_group: number } | { sponsor: string }; status: "open" | "closed" | (string & {}); started_at: string; due_at: string; total: number; kept: number; ended: number; shortened: number; unanswered: number })[] };
+    answer: { total: number; items: ({ id: number; scope: "all" | (string & {}) | { company: number } | { host_group: number } | { sponsor: string }; scope_name: string; status: "open" | "closed" | (string & {}); started_at: string; due_at: string; closed_at: string | null; unanswered_way: "disable" | "report" | (string & {}); total: number; kept: number; ended: number; shortened: number; unanswered: number })[] };
     reason: "database.full" | "internal" | "login.factor_needed" | "rate.limited" | "request.invalid" | "request.too_large" | "request.too_slow" | "role.insufficient" | "service.not_ready" | "session.missing" | "session.wrong_kind" | "token.expired" | "token.misplaced" | "token.network" | "token.revoked" | "token.wrong";
   };
   /** List the settings. */
@@ -694,6 +701,13 @@ export interface Operations {
     answer: { preview: true; effects: (string)[]; host: (string)[]; accounts: { opened: number; shut: number; removed: number } };
     reason: "database.full" | "host.missing" | "host.retiring" | "host_group.missing" | "internal" | "login.factor_needed" | "rate.limited" | "request.invalid" | "request.too_large" | "request.too_slow" | "role.insufficient" | "service.not_ready" | "session.missing" | "session.wrong_kind" | "token.expired" | "token.misplaced" | "token.network" | "token.revoked" | "token.wrong";
   };
+  /** See whom a review would ask about. */
+  previewReview: {
+    route: "GET /reviews/preview";
+    input: { query?: { company?: number; host_group?: number; sponsor?: string } };
+    answer: { total: number; sponsors: number; sponsored: number };
+    reason: "company.missing" | "database.full" | "host_group.missing" | "internal" | "login.factor_needed" | "rate.limited" | "request.invalid" | "request.too_large" | "request.too_slow" | "role.insufficient" | "service.not_ready" | "session.missing" | "session.wrong_kind" | "token.expired" | "token.misplaced" | "token.network" | "token.revoked" | "token.wrong";
+  };
   /** Let somebody in again by single sign-on. */
   readmitAdmin: {
     route: "DELETE /removed-admins/{id}";
@@ -747,7 +761,7 @@ export interface Operations {
   reportReview: {
     route: "GET /reviews/{id}/report";
     input: { path: { id: number }; query?: { format?: "csv" | "json" } };
-    answer: { review: { id: number; scope: "all" | (string & {}) | { company: number } | { host_group: number } | { sponsor: string }; status: "open" | "closed" | (string & {}); started_at: string; due_at: string; total: number; kept: number; ended: number; shortened: number; unanswered: number }; closed_at: string | null; unanswered: "disable" | "report" | (string & {}); start_record: number; close_record: number | null; head: string; items: ({ user_id: number; username: string; answer: "keep" | "end" | "shorten" | "unanswered" | "gone" | (string & {}) | null; grace_until: string | null; until: string | null; reason: string; answered_at: string | null; answered_by_type: "admin" | "user" | "cli" | "system" | "anonymous" | "token" | "sponsor" | (string & {}) | null; answered_by: string; answered_from: string; record: number | null; evidence: { status: "active" | "disabled" | "expired" | (string & {}); full_name: string; email: string; supervisor: string; purpose: string; company: string; expire_at: string; hosts: (string)[]; groups: (string)[]; source_networks: (string)[]; keys: ({ name: string; fingerprint: string; created_at: string; last_used_at: string | null; last_used_from: string })[]; last_login_at: string | null; logins: number; logins_since: string; created_at: string; created_by: string; extended_at: string | null; extended_by: string; extended_because: string; drift: (string)[] } | null })[] };
+    answer: { review: { id: number; scope: "all" | (string & {}) | { company: number } | { host_group: number } | { sponsor: string }; scope_name: string; status: "open" | "closed" | (string & {}); started_at: string; due_at: string; closed_at: string | null; unanswered_way: "disable" | "report" | (string & {}); total: number; kept: number; ended: number; shortened: number; unanswered: number }; closed_at: string | null; unanswered: "disable" | "report" | (string & {}); start_record: number; close_record: number | null; head: string; items: ({ user_id: number; username: string; answer: "keep" | "end" | "shorten" | "unanswered" | "gone" | (string & {}) | null; grace_until: string | null; until: string | null; reason: string; answered_at: string | null; answered_by_type: "admin" | "user" | "cli" | "system" | "anonymous" | "token" | "sponsor" | (string & {}) | null; answered_by: string; answered_from: string; asked?: string; record: number | null; evidence: { status: "active" | "disabled" | "expired" | (string & {}); full_name: string; email: string; supervisor: string; purpose: string; company: string; expire_at: string; hosts: (string)[]; groups: (string)[]; source_networks: (string)[]; hours?: string; keys: ({ name: string; fingerprint: string; created_at: string; last_used_at: string | null; last_used_from: string })[]; last_login_at: string | null; logins: number; logins_since: string; created_at: string; created_by: string; extended_at: string | null; extended_by: string; extended_because: string; drift: (string)[] } | null })[] };
     reason: "database.full" | "internal" | "login.factor_needed" | "rate.limited" | "request.invalid" | "request.too_large" | "request.too_slow" | "review.missing" | "role.insufficient" | "service.not_ready" | "session.missing" | "session.wrong_kind" | "token.expired" | "token.misplaced" | "token.network" | "token.revoked" | "token.wrong";
   };
   /** Ask for more time. */
@@ -824,7 +838,7 @@ export interface Operations {
   startReview: {
     route: "POST /reviews";
     input: { body: { scope: "all" | { company: number } | { host_group: number } | { sponsor: string }; due_days?: number; unanswered?: "disable" | "report" } };
-    answer: { id: number; scope: "all" | (string & {}) | { company: number } | { host_group: number } | { sponsor: string }; status: "open" | "closed" | (string & {}); started_at: string; due_at: string; total: number; kept: number; ended: number; shortened: number; unanswered: number };
+    answer: { id: number; scope: "all" | (string & {}) | { company: number } | { host_group: number } | { sponsor: string }; scope_name: string; status: "open" | "closed" | (string & {}); started_at: string; due_at: string; closed_at: string | null; unanswered_way: "disable" | "report" | (string & {}); total: number; kept: number; ended: number; shortened: number; unanswered: number };
     reason: "audit.unrecorded" | "company.missing" | "database.full" | "host_group.missing" | "internal" | "login.factor_needed" | "rate.limited" | "rate.refused" | "request.invalid" | "request.origin" | "request.too_large" | "request.too_slow" | "review.empty" | "role.insufficient" | "service.not_ready" | "session.missing" | "session.wrong_kind" | "token.expired" | "token.misplaced" | "token.network" | "token.revoked" | "token.wrong";
   };
   /** Apply for access. */

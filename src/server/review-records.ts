@@ -11,14 +11,17 @@ export function reviewRecord({ row, counts }: Review) {
   return {
     id: row.id,
     scope: scopeRecord(row),
+    scope_name: row.scopeName,
     status: row.status,
     started_at: formatTimestamp(row.startedAt),
     due_at: formatTimestamp(row.dueAt),
+    closed_at: formatOptionalTimestamp(row.closedAt),
+    unanswered_way: row.unanswered,
     ...{ total, kept, ended, shortened, unanswered },
   };
 }
 
-export function reviewItemRecord({ row, evidence }: Item) {
+export function reviewItemRecord({ row, evidence, asked }: Item) {
   return {
     user_id: row.userId,
     username: row.username,
@@ -30,6 +33,7 @@ export function reviewItemRecord({ row, evidence }: Item) {
     answered_by_type: row.answeredByType,
     answered_by: row.answeredBy,
     answered_from: row.answeredFrom,
+    ...(asked === undefined ? {} : { asked }),
     record: row.record === 0 ? null : row.record,
     evidence: evidence === undefined ? null : writable(evidence),
   };

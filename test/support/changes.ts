@@ -226,6 +226,10 @@ export function createChanges(app: TestApp, helper: Client, hookUrl: string) {
       await user();
       return { path: "/reviews", body: { scope: "all", due_days: 14 } };
     },
+    "POST /reviews/{id}/items": async () => {
+      const { id } = await user();
+      return { path: `/reviews/${await review()}/items`, body: { users: [id], answer: "keep" } };
+    },
     "POST /reviews/{id}/items/{user}": async () => {
       const { id } = await user();
       return { path: `/reviews/${await review()}/items/${id}`, body: { answer: "keep" } };

@@ -3,45 +3,11 @@
 import * as v from "valibot";
 import { MEDIA_TYPES } from "../../shared/product/export-formats.ts";
 import { MOST_REVIEW_DAYS } from "../../shared/product/limits.ts";
-import {
-  ACTOR_TYPES,
-  REVIEW_ANSWERS,
-  REVIEW_STATUSES,
-  UNANSWERED_WAYS,
-  USER_STATUSES,
-} from "../../shared/product/statuses.ts";
+import { UNANSWERED_WAYS } from "../../shared/product/statuses.ts";
 import { MAX_REASON } from "../../shared/text/person.ts";
-import {
-  count,
-  described,
-  IdParams,
-  id,
-  idNumber,
-  networks,
-  PageQuery,
-  pageFields,
-  pageIn,
-  pageOf,
-  text,
-  timestamp,
-  wholeNumber,
-} from "../fields.ts";
+import { IdParams, id, idNumber, listOf, PageQuery, pageFields, pageIn, pageOf, text, wholeNumber } from "../fields.ts";
 import { operators, type Routes } from "../route.ts";
-
-const SCOPE =
-  "Everybody, or the users of a company (its id), of a group of hosts (its id), or of a sponsor (an address)";
-const UNANSWERED = "Whether users who are not answered for by the day are disabled, or only listed";
-
-const scope = v.pipe(
-  v.union([
-    v.literal("all"),
-    v.strictObject({ company: id }),
-    v.strictObject({ host_group: id }),
-    v.strictObject({ sponsor: described("bo@example.org") }),
-  ]),
-  v.description(SCOPE),
-  v.examples(["all"]),
-);
+import { ReviewItem, ReviewPreview, ReviewRecord, ReviewReport, SCOPE, UNANSWERED } from "./records.ts";
 
 const newScope = v.pipe(
   v.union([
@@ -52,102 +18,6 @@ const newScope = v.pipe(
   ]),
   v.description(SCOPE),
   v.examples(["all"]),
-);
-
-export const ReviewRecord = v.pipe(
-  v.object({
-    id,
-    scope,
-    status: v.picklist(REVIEW_STATUSES),
-    started_at: timestamp,
-    due_at: timestamp,
-    total: count(12),
-    kept: count(7),
-    ended: v.pipe(count(1), v.description("Who lost their access: by an answer, or in another way before the day")),
-    shortened: count(1),
-    unanswered: v.pipe(count(3), v.description("Who is not answered for yet or, of a closed review, was not")),
-  }),
-  v.title("Review"),
-);
-
-const Evidence = v.pipe(
-  v.object({
-    status: v.picklist(USER_STATUSES),
-    ...{ full_name: described("Alice Andersson"), email: described("alice@example.org") },
-    ...{ supervisor: described("Bo Lindqvist"), purpose: described("Maintenance of the build servers") },
-    company: described("Lindqvist AB", "Empty for none"),
-    expire_at: timestamp,
-    hosts: v.array(described("web1")),
-    groups: v.array(described("web")),
-    source_networks: networks("From where; empty: from anywhere"),
-    hours: v.optional(
-      described(
-        "mon-fri 08:00-18:00 Europe/Berlin",
-        "The hours of the week; empty: always. Absent in evidence of before there were hours",
-      ),
-    ),
-    keys: v.array(
-      v.object({
-        name: described("laptop"),
-        fingerprint: described("SHA256:l1xBLAhQ4FBpTmtMYmuJEJDRLxOyPrHsI3DcWKnXgiM"),
-        created_at: timestamp,
-        last_used_at: v.pipe(v.nullable(timestamp), v.description("As sshd's log proves it")),
-        last_used_from: described("192.0.2.7", "Empty where none is known"),
-      }),
-    ),
-    last_login_at: v.nullable(timestamp),
-    logins: v.pipe(count(4), v.description("Logins with a code since `logins_since`")),
-    logins_since: timestamp,
-    created_at: timestamp,
-    created_by: described("admin", "Empty where the log does not reach"),
-    extended_at: v.nullable(timestamp),
-    extended_by: described("admin", "Empty for never"),
-    extended_because: described("The project goes on", "Empty where no reason was given"),
-    drift: v.pipe(v.array(described("web1: the key file was edited")), v.description("What differs on hosts")),
-  }),
-  v.title("Evidence"),
-);
-
-const ReviewItem = v.pipe(
-  v.object({
-    user_id: id,
-    username: described("alice"),
-    answer: v.pipe(
-      v.nullable(v.picklist(REVIEW_ANSWERS)),
-      v.description(
-        "Null: not answered yet. `unanswered`: nobody answered by the day. `gone`: there was no access any more by then",
-      ),
-    ),
-    grace_until: v.pipe(v.nullable(timestamp), v.description("Until when an administrator lets the answer wait")),
-    until: v.pipe(v.nullable(timestamp), v.description("The earlier end that was answered")),
-    reason: described("The project is over"),
-    answered_at: v.nullable(timestamp),
-    answered_by_type: v.nullable(v.picklist(ACTOR_TYPES)),
-    answered_by: described("admin"),
-    answered_from: described("192.0.2.7"),
-    record: v.pipe(v.nullable(id), v.description("The id of the audit record of the answer")),
-    evidence: v.pipe(
-      v.nullable(Evidence),
-      v.description("As it is now or, once answered, as it was then; null for a user who was deleted"),
-    ),
-  }),
-  v.title("ReviewItem"),
-);
-
-const ReviewReport = v.pipe(
-  v.object({
-    review: ReviewRecord,
-    closed_at: v.nullable(timestamp),
-    unanswered: v.picklist(UNANSWERED_WAYS),
-    start_record: v.pipe(id, v.description("The id of the record of the start")),
-    close_record: v.pipe(v.nullable(id), v.description("The id of the record of the close")),
-    head: described(
-      `4711:${"5f".repeat(32)}`,
-      "The newest record of the log and its seal, for `uam audit verify --head`: at the close or, of an open review, now",
-    ),
-    items: v.array(ReviewItem),
-  }),
-  v.title("ReviewReport"),
 );
 
 export const NewReview = v.pipe(
@@ -175,6 +45,21 @@ export const ReviewAnswer = v.pipe(
   }),
   v.title("ReviewAnswer"),
 );
+
+/** Users in one request. */
+const MOST_ANSWERS = 1000;
+
+export const ReviewAnswers = v.pipe(
+  v.object({ users: listOf(id, MOST_ANSWERS, "The ids of users of the review"), ...ReviewAnswer.entries }),
+  v.title("ReviewAnswers"),
+);
+
+/** The scope, as a query has it. */
+const PreviewQuery = v.object({
+  company: v.optional(idNumber("The company's id")),
+  host_group: v.optional(idNumber("The group's id")),
+  sponsor: v.optional(text("bo@example.org", "The sponsor's address", { maxLength: 254 })),
+});
 
 /** `:id` is the review's, `:user` the user's. */
 const ItemParams = v.object({ id: idNumber(), user: idNumber() });
@@ -217,6 +102,15 @@ export const reviews = {
     refusals: { 409: "Nobody in the scope has access" },
     reasons: ["review.empty", "company.missing", "host_group.missing"],
   },
+  "GET /reviews/preview": {
+    operationId: "previewReview",
+    summary: "See whom a review would ask about",
+    description: "Of everybody, or of one `company`, `host_group` or `sponsor`. Begins nothing.",
+    who: operators,
+    query: PreviewQuery,
+    answer: ReviewPreview,
+    reasons: ["company.missing", "host_group.missing"],
+  },
   "GET /reviews/:id": {
     operationId: "getReview",
     summary: "Read a review",
@@ -252,6 +146,27 @@ export const reviews = {
       404: true,
       409: CLOSED,
       500: "The answer is stored, and something is left to do on the host, or the service failed. The sentence says which",
+    },
+    reasons: [
+      ...(["review.missing", "review.answered", "review.closed", "review.self", "user.missing"] as const),
+      ...(["access.owed", "user.shortening"] as const),
+    ],
+  },
+  "POST /reviews/:id/items": {
+    operationId: "answerReviewItems",
+    summary: "Answer for several users in a review",
+    description:
+      "One answer for all of them, with a reason, stored for all or for none. What it takes away is taken away one by one: the answer waits a few seconds, and the service goes on, also after a crash.",
+    who: operators,
+    params: IdParams,
+    body: ReviewAnswers,
+    records: "review.answer",
+    answer: ReviewRecord,
+    refusals: {
+      403: "A user has the caller's own address",
+      404: true,
+      409: CLOSED,
+      500: "The service failed, or an answer for only one user is stored and something is left to do on the host",
     },
     reasons: [
       ...(["review.missing", "review.answered", "review.closed", "review.self", "user.missing"] as const),

@@ -1,5 +1,6 @@
 /** Answers for users in a review: their access stays, ends now, or ends earlier; or the answer may wait. */
 
+import { setTimeout as sleep } from "node:timers/promises";
 import { eq } from "drizzle-orm";
 import { UamError } from "../../shared/errors.ts";
 import { MOST_GRACE_DAYS } from "../../shared/product/limits.ts";
@@ -28,11 +29,17 @@ export interface Answer {
 }
 
 /**
- * Stores the answers, all or none, and takes away what they end: that is stored first, and goes on after a crash. Throws `not_found` for a user
+ * Stores the answers, all or none, and takes away what they end: that is stored first, and goes on after a crash. Of several it waits for that
+ * at most `patience` milliseconds; then the service goes on by itself. Throws `not_found` for a user
  * who is not in the review, `invalid` for an answer that cannot be, `forbidden` for one about the caller, `conflict` for what is answered or
  * closed already, and `internal` if access is stored as ended but something is left to do on the host.
  */
-export async function answerItems(context: Context, reviewId: number, answers: readonly Answer[]): Promise<void> {
+export async function answerItems(
+  context: Context,
+  reviewId: number,
+  answers: readonly Answer[],
+  patience = Number.POSITIVE_INFINITY,
+): Promise<void> {
   const [first] = answers;
   if (first === undefined) throw new UamError("invalid", "There is no answer");
   const about = answers.length === 1 ? { subjectId: first.userId } : {};
@@ -42,8 +49,8 @@ export async function answerItems(context: Context, reviewId: number, answers: r
     await storeGiven(op, review, answers);
   });
   const userIds = answers.map(({ userId }) => userId);
-  await carryOutAnswers(onward(context), { reviewId, userIds });
-  await closeIfAnswered(context, reviewId);
+  const work = carryOutAnswers(onward(context), { reviewId, userIds }).then(() => closeIfAnswered(context, reviewId));
+  await (answers.length > 1 && Number.isFinite(patience) ? Promise.race([work, sleep(patience)]) : work);
 }
 
 /** Stores answers in the name of the operation's caller, whose rights to do so were checked. */

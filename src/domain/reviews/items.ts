@@ -6,6 +6,7 @@ import type { Database, Transaction } from "../../store/client.ts";
 import { type ReviewItemRow, reviewItems } from "../../store/schema-reviews.ts";
 import type { Context } from "../operation/context.ts";
 import { type Evidence, readEvidence } from "./evidence.ts";
+import { sponsorsOf } from "./of-sponsor.ts";
 import { notInIt, readReview } from "./reviews.ts";
 
 /** An item of a review. */
@@ -13,6 +14,8 @@ export interface Item {
   readonly row: ReviewItemRow;
   /** Undefined for a user who is gone. */
   readonly evidence: Evidence | undefined;
+  /** Of an open item: the sponsor who is asked, "" where owners and operators are. Undefined where nobody wanted to know. */
+  readonly asked?: string | undefined;
 }
 
 export interface ItemFilter {
@@ -22,7 +25,7 @@ export interface ItemFilter {
 
 /** One page of a review's items, by the users' ids; throws `not_found`. */
 export async function listItems(
-  { db, clock }: Pick<Context, "db" | "clock">,
+  { db, clock, policy }: Pick<Context, "db" | "clock" | "policy">,
   reviewId: number,
   { answered, page }: ItemFilter & { readonly page: Page },
 ): Promise<Paged<Item>> {
@@ -40,10 +43,23 @@ export async function listItems(
         .orderBy(asc(reviewItems.userId))
         .limit(page.pageSize)
         .offset(offsetOf(page));
-      return { total: row?.total ?? 0, items: await withEvidence(tx, rows, clock.now()) };
+      const items = await withEvidence(tx, rows, clock.now());
+      const asked = await askedAbout(tx, policy, rows);
+      return { total: row?.total ?? 0, items: items.map((item) => ({ ...item, asked: asked.get(item.row.userId) })) };
     },
     { isolationLevel: "repeatable read", accessMode: "read only" },
   );
+}
+
+/** Who is asked about those of the items that are open, by the user's id. */
+async function askedAbout(
+  db: Database | Transaction,
+  { sponsor: { mode } }: Pick<Context["policy"], "sponsor">,
+  rows: readonly ReviewItemRow[],
+): Promise<ReadonlyMap<number, string>> {
+  const open = rows.filter(({ answer }) => answer === null).map(({ userId }) => userId);
+  const sponsors = mode === "off" ? new Map<number, string>() : await sponsorsOf(db, open);
+  return new Map(open.map((id) => [id, sponsors.get(id) ?? ""]));
 }
 
 /** The item of a user; throws `not_found`. */

@@ -81,10 +81,21 @@ export async function tellOfEnds(op: Telling, review: number, userIds: readonly 
   }
 }
 
+/** Who answers for these users, by their ids; "" for nobody. */
+export async function sponsorsOf(
+  db: Database | Transaction,
+  userIds: readonly number[],
+): Promise<ReadonlyMap<number, string>> {
+  if (userIds.length === 0) return new Map();
+  const ids = sql`${`{${userIds.join()}}`}::bigint[]`;
+  const rows = await selectSponsored(db).where(sql`${users.id} = any(${ids})`);
+  return new Map(rows.map(({ user, company }) => [user.id, sponsorOf(user, company ?? undefined)]));
+}
+
 function selectSponsored(db: Database | Transaction) {
   return db
     .select({
-      user: { username: users.username, email: users.email, sponsorEmail: users.sponsorEmail },
+      user: { id: users.id, username: users.username, email: users.email, sponsorEmail: users.sponsorEmail },
       company: companies,
     })
     .from(users)

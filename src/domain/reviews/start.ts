@@ -16,7 +16,7 @@ import { reviewStarted } from "../mail/review-messages.ts";
 import { audited } from "../operation/audited.ts";
 import type { Context } from "../operation/context.ts";
 import { nameForPeople } from "../operation/entry.ts";
-import { askSponsors } from "./of-sponsor.ts";
+import { askSponsors, sponsorsOf } from "./of-sponsor.ts";
 import { type Review, readReview, scopeText } from "./reviews.ts";
 
 /** Whom a review is about: everybody, or the users of one company, group of hosts, or sponsor. */
@@ -69,6 +69,36 @@ export async function startReview(context: Context, { scope, dueDays, unanswered
   });
 }
 
+/** Whom a review would be about, if it began now. */
+export interface ReviewPreview {
+  readonly total: number;
+  /** How many sponsors would be asked, and about how many users; owners and operators are about the others. */
+  readonly sponsors: number;
+  readonly sponsored: number;
+}
+
+/** Previews `startReview`, and throws as it does for the scope. */
+export async function previewReview({ db, clock, policy }: Context, scope: Scope): Promise<ReviewPreview> {
+  return await db.transaction(
+    async (tx) => {
+      const about = await parseScope(tx, scope);
+      const ids = await tx.execute<{ id: string }>(
+        sql`select u.id::text as id from users u where ${isAsked(about, clock.now())}`,
+      );
+      const asked =
+        policy.sponsor.mode === "off"
+          ? new Map()
+          : await sponsorsOf(
+              tx,
+              ids.map(({ id }) => Number(id)),
+            );
+      const sponsors = [...asked.values()].filter((sponsor) => sponsor !== "");
+      return { total: ids.length, sponsors: new Set(sponsors).size, sponsored: sponsors.length };
+    },
+    { isolationLevel: "repeatable read", accessMode: "read only" },
+  );
+}
+
 /** What mails say of a review. */
 export function reviewFacts(row: ReviewRow) {
   return { id: row.id, scope: scopeText(row), dueAt: row.dueAt, disables: row.unanswered === "disable" };
@@ -87,7 +117,7 @@ function requireDays(days: number): void {
   throw new UamError("invalid", `due_days must be a whole number from 1 to ${MOST_REVIEW_DAYS}`);
 }
 
-async function parseScope(tx: Transaction, scope: Scope): Promise<Pick<ReviewRow, "scope" | "scopeId" | "scopeName">> {
+async function parseScope(tx: Transaction, scope: Scope): Promise<Within> {
   if (scope === "all") return { scope, scopeId: null, scopeName: "" };
   if ("sponsor" in scope) return { scope: "sponsor", scopeId: null, scopeName: parseEmail(scope.sponsor) };
   if ("company" in scope) {
@@ -104,18 +134,25 @@ async function parseScope(tx: Transaction, scope: Scope): Promise<Pick<ReviewRow
 
 /** The ids of the users. */
 async function addItems(tx: Transaction, review: ReviewRow, now: Date): Promise<readonly number[]> {
-  const time = sql`${formatTimestamp(now)}::timestamptz`;
   const [row] = await tx.execute<{ ids: string }>(sql`
     with added as (
       insert into review_items (review_id, user_id, username)
       select ${review.id}, u.id, u.username from users u
-      where u.status = 'active' and u.disabled_at is null and u.expire_at > ${time} and ${within(review)}
+      where ${isAsked(review, now)}
       returning user_id)
     select coalesce(string_agg(user_id::text, ','), '') as ids from added`);
   return row === undefined || row.ids === "" ? [] : row.ids.split(",").map(Number);
 }
 
-function within({ scope, scopeId, scopeName }: ReviewRow) {
+type Within = Pick<ReviewRow, "scope" | "scopeId" | "scopeName">;
+
+/** Whether the user `u` is in the scope, and can have access. */
+function isAsked(about: Within, now: Date) {
+  const time = sql`${formatTimestamp(now)}::timestamptz`;
+  return sql`u.status = 'active' and u.disabled_at is null and u.expire_at > ${time} and ${within(about)}`;
+}
+
+function within({ scope, scopeId, scopeName }: Within) {
   switch (scope) {
     case "all":
       return sql`true`;

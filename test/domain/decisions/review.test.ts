@@ -61,6 +61,9 @@ describe("the question of a review", () => {
       expect.arrayContaining(["E-mail", "Company", "Has access until", "Hosts", "Keys", "Created"]),
     );
     expect((await admin.call("GET", `/reviews/${id}`)).body.data.unanswered).toBe(4);
+    const listed = (await admin.call("GET", `/reviews/${id}/items`)).body.data.items;
+    expect(listed.map((item: { asked: string }) => item.asked)).toEqual([sponsor, sponsor, sponsor, ""]);
+    expect((await admin.call("GET", `/reviews/${id}/report?format=json`)).text).not.toContain('"asked"');
   });
 
   test("shows the hours of the week, to the sponsor and in what is stored of an answer", async () => {

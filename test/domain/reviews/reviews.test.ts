@@ -66,7 +66,8 @@ describe("startReview()", () => {
     const [first] = users;
     await createUser(app.system, { username: fresh("late"), email: "late@example.org", companyId: company });
     expect(await read(id)).toEqual({
-      ...{ id, scope: { company }, status: "open", started_at: app.clock.now().toISOString() },
+      ...{ id, scope: { company }, scope_name: `Lindqvist-${count - 4}`, status: "open" },
+      ...{ started_at: app.clock.now().toISOString(), closed_at: null, unanswered_way: "disable" },
       due_at: new Date(app.clock.now().getTime() + 14 * DAY).toISOString(),
       ...{ total: 3, kept: 0, ended: 0, shortened: 0, unanswered: 3 },
     });
@@ -76,6 +77,22 @@ describe("startReview()", () => {
     expect(await app.lastAudit("review.start")).toMatchObject({
       ...{ resourceId: String(id), actor: "admin", result: "success", detail: { users: 3, unanswered: "disable" } },
     });
+  });
+
+  test("says before whom it would ask about, and begins nothing by that", async () => {
+    const { company, users } = await review(4);
+    const [disabled, own, other] = users.map((user) => user.id) as [number, number, number];
+    await admin.call("POST", `/users/${disabled}/disable`);
+    for (const id of [own, other]) await admin.call("PATCH", `/users/${id}`, { sponsor_email: "bo@example.org" });
+    const begun = async () => (await admin.call("GET", "/reviews")).body.data.total;
+    const before = await begun();
+    const ask = (query: string) => admin.call("GET", `/reviews/preview${query}`);
+    expect((await ask(`?company=${company}`)).body.data).toEqual({ total: 3, sponsors: 1, sponsored: 2 });
+    expect((await ask("?sponsor=bo@example.org")).body.data).toEqual({ total: 2, sponsors: 1, sponsored: 2 });
+    expect((await ask("")).body.data.total).toBeGreaterThan(3);
+    expect(reasonOf(await ask("?company=99999"))).toBe("400 company.missing");
+    expect((await ask(`?company=${company}&host_group=1`)).status).toBe(400);
+    expect(await begun()).toBe(before);
   });
 
   test("leaves out who has no access, and refuses a review of nobody", async () => {
@@ -183,6 +200,35 @@ describe("answerItems()", () => {
     await answerItems(app.system, id, all.slice(1));
     expect(await read(id)).toMatchObject({ ended: 3, status: "closed" });
     expect(users.map(({ username }) => isOpen(username))).toEqual([false, false, false]);
+  });
+
+  test("several at once by the API are one answer with a reason for all of them, and for nobody else", async () => {
+    const { id, users } = await review(4);
+    const ids = users.map((user) => user.id) as [number, number, number, number];
+    const several = (body: object) => admin.call("POST", `/reviews/${id}/items`, body);
+    const until = new Date(app.clock.now().getTime() + 5 * DAY).toISOString();
+    for (const body of [
+      { users: ids, answer: "keep" },
+      { users: [], answer: "keep", reason: "All of them" },
+      { users: [ids[0], ids[0]], answer: "keep", reason: "Twice" },
+      { users: ids, answer: "keep", reason: "All", until },
+      { users: ids, answer: "keep", reason: "All", usrs: [] },
+      { users: Array.from({ length: 1001 }, (_, n) => n + 1), answer: "keep", reason: "Many" },
+    ]) {
+      expect((await several(body)).status).toBe(400);
+    }
+    expect(reasonOf(await several({ users: [...ids, 999_999], answer: "end", reason: "All" }))).toBe(
+      "404 review.missing",
+    );
+    expect(await read(id)).toMatchObject({ unanswered: 4 });
+    const first = await several({ users: [ids[0]], answer: "keep" });
+    expect(first.body.data).toMatchObject({ id, kept: 1, unanswered: 3 });
+    expect(reasonOf(await several({ users: ids, answer: "end", reason: "All" }))).toBe("409 review.answered");
+    expect(users.map(({ username }) => isOpen(username))).toEqual([true, true, true, true]);
+    await several({ users: [ids[1]], answer: "shorten", until });
+    const rest = await several({ users: ids.slice(2), answer: "end", reason: "The project is over" });
+    expect(rest.body.data).toMatchObject({ status: "closed", kept: 1, ended: 2, shortened: 1 });
+    expect(users.map(({ username }) => isOpen(username))).toEqual([true, true, false, false]);
   });
 
   test("is nobody's for themselves", async () => {

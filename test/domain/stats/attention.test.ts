@@ -21,11 +21,28 @@ afterAll(() => app.close());
 const attention = async (client: Client = admin) => (await client.call("GET", "/admin/attention")).body.data;
 const QUIET = {
   ...{ requests: 0, problems: 0, incidents: { total: 0, items: [] } },
-  ...{ owed: 0, hosts: 0, receivers: [], sponsors: [], mail: null },
+  ...{ owed: 0, hosts: 0, receivers: [], sponsors: [], reviews: [], mail: null },
 };
 
 test("readAttention() finds nothing while all is well", async () => {
   expect(await attention()).toEqual(QUIET);
+});
+
+test("reviews are those with users about whom no sponsor is asked, until they are answered for", async () => {
+  const person = (name: string, fields: object = {}) =>
+    admin.call("POST", "/users", { username: name, email: `${name}@example.org`, ...fields });
+  const { id: company } = (await admin.call("POST", "/companies", { name: "Self", sponsor_email: "own@example.org" }))
+    .body.data;
+  const ids = [await person("alone"), await person("own", { company_id: company })].map(({ body }) => body.data.id);
+  await person("sponsored", { sponsor_email: "bo@example.org" });
+  await person("covered", { company_id: company });
+  const { id, due_at } = (await admin.call("POST", "/reviews", { scope: "all" })).body.data;
+  expect(await attention()).toMatchObject({ problems: 0, reviews: [{ id, due_at, waiting: 2 }] });
+  await admin.call("POST", `/reviews/${id}/items`, { users: [ids[0]], answer: "keep" });
+  expect((await attention()).reviews).toMatchObject([{ waiting: 1 }]);
+  await admin.call("POST", `/reviews/${id}/items`, { users: [ids[1]], answer: "keep" });
+  expect((await attention()).reviews).toEqual([]);
+  await admin.call("POST", `/reviews/${id}/close`, { unanswered: "report" });
 });
 
 describe("incidents", () => {

@@ -7,7 +7,7 @@ import { argument, command, option } from "@optique/core/primitives";
 import { integer } from "@optique/core/valueparser";
 import type { Context } from "../../../domain/operation/context.ts";
 import type { Review } from "../../../domain/reviews/reviews.ts";
-import type { Scope } from "../../../domain/reviews/start.ts";
+import type { ReviewPreview, Scope } from "../../../domain/reviews/start.ts";
 import { MOST_REVIEW_DAYS } from "../../../shared/product/limits.ts";
 import { UNANSWERED_WAYS } from "../../../shared/product/statuses.ts";
 import { counted } from "../../../shared/text/counted.ts";
@@ -15,6 +15,7 @@ import { jsonFlag, oneOf, pageOptions, textOption } from "../../terminal/argumen
 import { companyOption } from "../../terminal/company-options.ts";
 import { type Command, EXIT, withServices } from "../../terminal/environment.ts";
 import { type Column, printJson, printPage, printRecord, shortTime } from "../../terminal/output.ts";
+import { previewFlag, printPreview } from "../../terminal/preview.ts";
 import { yesFlag } from "../users/confirmed.ts";
 import { answer } from "./review-answer.ts";
 import { report, verify } from "./review-report.ts";
@@ -43,6 +44,7 @@ const start = command(
         }),
         "disable" as const,
       ),
+      preview: previewFlag(),
       json: jsonFlag(),
     }),
     runStart,
@@ -136,16 +138,25 @@ interface Started {
   readonly sponsor: string | undefined;
   readonly days: number;
   readonly unanswered: (typeof UNANSWERED_WAYS)[number];
+  readonly preview: boolean;
   readonly json: boolean;
 }
 
-function runStart({ company, group, sponsor, days, unanswered, json }: Started): Command {
+function runStart({ company, group, sponsor, days, unanswered, preview, json }: Started): Command {
   return async (environment) => {
     if ([company, group, sponsor].filter((given) => given !== undefined).length > 1) {
       environment.err("uam: Give one of --company, --group and --sponsor.\n");
       return EXIT.usage;
     }
-    const { startReview } = await import("../../../domain/reviews/start.ts");
+    const { previewReview, startReview } = await import("../../../domain/reviews/start.ts");
+    if (preview) {
+      const found = await withServices(environment, "read", async (context) =>
+        previewReview(context, await scopeOf(context, { company, group, sponsor })),
+      );
+      if (!json) return printPreview(environment, { effects: effectsOf(found), host: [] }, json);
+      printJson(environment, found);
+      return EXIT.done;
+    }
     const started = await withServices(environment, "store", async (context) =>
       startReview(context, {
         scope: await scopeOf(context, { company, group, sponsor }),
@@ -155,6 +166,15 @@ function runStart({ company, group, sponsor, days, unanswered, json }: Started):
     );
     return await print(environment, started, json);
   };
+}
+
+function effectsOf({ total, sponsors, sponsored }: ReviewPreview): readonly string[] {
+  if (total === 0) return ["Nobody whom the review would be about has access."];
+  return [
+    `The review would be about ${counted(total, "user")}.`,
+    ...(sponsored > 0 ? [`${counted(sponsors, "sponsor")} would be asked about ${sponsored} of them by mail.`] : []),
+    ...(sponsored < total ? [`Owners and operators would be asked about ${total - sponsored}.`] : []),
+  ];
 }
 
 async function scopeOf(

@@ -19,6 +19,10 @@ const create = (name: string) => cli.json(["user", "create", name, "--email", `$
 describe("uam review", () => {
   test("start, show, answer and close; the report says what the log says", async () => {
     for (const name of ["alice", "bob", "carol"]) await create(name);
+    expect((await cli.run(["review", "start", "--preview"])).stdout).toBe(
+      "The review would be about 3 users.\nOwners and operators would be asked about 3.\n",
+    );
+    expect(await cli.json(["review", "list"])).toMatchObject({ total: 0 });
     const { id } = await cli.json(["review", "start", "--days", "7"]);
     expect(await cli.json(["review", "show", String(id)])).toMatchObject({
       ...{ id, scope: "all", status: "open", total: 3, unanswered: 3 },
