@@ -208,7 +208,7 @@ export interface Operations {
   endCompany: {
     route: "POST /companies/{id}/end";
     input: { path: { id: number }; query?: { preview?: "true" | "false" } };
-    answer: { preview: true; effects: (string)[]; host: (string)[]; users: number } | { status: "active" | "ending" | "ended" | (string & {}); users: { total: number; closed: number; owed: number }; effective_by: string | null };
+    answer: { preview: true; effects: (string)[]; host: (string)[]; users: number } | { status: "active" | "ending" | "ended" | (string & {}); users: { total: number; closed: number; owed: number }; effective_by: string | null; hosts?: { total: number; confirmed: number; pending: (string)[]; effective_by: string | null } };
     reason: "audit.unrecorded" | "company.missing" | "database.full" | "internal" | "login.factor_needed" | "rate.limited" | "rate.refused" | "request.invalid" | "request.origin" | "request.too_large" | "request.too_slow" | "role.insufficient" | "service.not_ready" | "session.missing" | "session.wrong_kind" | "token.expired" | "token.misplaced" | "token.network" | "token.revoked" | "token.wrong";
   };
   /** End one SSH login. */
@@ -288,6 +288,13 @@ export interface Operations {
     answer: { id: number; name: string; contract_end: string | null; max_users: number | null; max_ttl_days: number | null; source_networks: (string)[]; host_groups: (string)[]; sponsor_email: string; status: "active" | "ending" | "ended" | (string & {}); users: number; narrowing: boolean; created_at: string; updated_at: string };
     reason: "company.missing" | "database.full" | "internal" | "login.factor_needed" | "rate.limited" | "request.invalid" | "request.too_large" | "request.too_slow" | "role.insufficient" | "service.not_ready" | "session.missing" | "session.wrong_kind" | "token.expired" | "token.misplaced" | "token.network" | "token.revoked" | "token.wrong";
   };
+  /** Read how far the end of a company is. */
+  getCompanyEnding: {
+    route: "GET /companies/{id}/end";
+    input: { path: { id: number } };
+    answer: { status: "active" | "ending" | "ended" | (string & {}); users: { total: number; closed: number; owed: number }; effective_by: string | null; hosts?: { total: number; confirmed: number; pending: (string)[]; effective_by: string | null } };
+    reason: "company.missing" | "database.full" | "internal" | "login.factor_needed" | "rate.limited" | "request.invalid" | "request.too_large" | "request.too_slow" | "role.insufficient" | "service.not_ready" | "session.missing" | "session.wrong_kind" | "token.expired" | "token.misplaced" | "token.network" | "token.revoked" | "token.wrong";
+  };
   /** Get the caller's ways to confirm, with the browser's options for a passkey. */
   getConfirmationChallenge: {
     route: "GET /auth/passkeys/challenge";
@@ -341,7 +348,7 @@ export interface Operations {
   getOwnAccount: {
     route: "GET /me";
     input: {  };
-    answer: { id: number; username: string; host_account: string; email: string; full_name: string; supervisor: string; purpose: string; source_networks: (string)[]; status: "active" | "disabled" | "expired" | (string & {}); expire_at: string; created_at: string; ends: { at: string; reason: "expiry" | "expired" | "disabled" | (string & {}); removed_at: string }; ssh: { host: string; port: number; host_keys: (string)[]; command: string; config: string; known_hosts: (string)[] } | null; extension: { id: number; status: "pending" | "approved" | "rejected" | (string & {}); days: number; created_at: string; reviewed_at: string | null; reason: string } | null; terms?: { version: string; pending: boolean; accepted_at: string | null }; contact: string };
+    answer: { id: number; username: string; host_account: string; email: string; full_name: string; supervisor: string; purpose: string; source_networks: (string)[]; manager: boolean; status: "active" | "disabled" | "expired" | (string & {}); expire_at: string; created_at: string; ends: { at: string; reason: "expiry" | "expired" | "disabled" | (string & {}); removed_at: string }; ssh: { host: string; port: number; host_keys: (string)[]; command: string; config: string; known_hosts: (string)[] } | null; extension: { id: number; status: "pending" | "approved" | "rejected" | (string & {}); days: number; created_at: string; reviewed_at: string | null; reason: string } | null; terms?: { version: string; pending: boolean; accepted_at: string | null }; contact: string };
     reason: "database.full" | "internal" | "rate.limited" | "request.invalid" | "request.too_large" | "request.too_slow" | "service.not_ready" | "session.missing" | "session.wrong_kind" | "token.expired" | "token.misplaced" | "token.network" | "token.revoked" | "token.wrong";
   };
   /** Read the company that you manage. */
@@ -459,7 +466,7 @@ export interface Operations {
   /** List companies. */
   listCompanies: {
     route: "GET /companies";
-    input: { query?: { page?: number; page_size?: number } };
+    input: { query?: { page?: number; page_size?: number; q?: string } };
     answer: { total: number; items: ({ id: number; name: string; contract_end: string | null; max_users: number | null; max_ttl_days: number | null; source_networks: (string)[]; host_groups: (string)[]; sponsor_email: string; status: "active" | "ending" | "ended" | (string & {}); users: number; narrowing: boolean; created_at: string; updated_at: string })[] };
     reason: "database.full" | "internal" | "login.factor_needed" | "rate.limited" | "request.invalid" | "request.too_large" | "request.too_slow" | "role.insufficient" | "service.not_ready" | "session.missing" | "session.wrong_kind" | "token.expired" | "token.misplaced" | "token.network" | "token.revoked" | "token.wrong";
   };

@@ -42,6 +42,7 @@ export const ROUTES = {
   getAuthenticatorApp: ["GET", "/auth/totp"],
   getCaptcha: ["GET", "/auth/captcha"],
   getCompany: ["GET", "/companies/{id}"],
+  getCompanyEnding: ["GET", "/companies/{id}/end"],
   getConfirmationChallenge: ["GET", "/auth/passkeys/challenge"],
   getConsoleConfig: ["GET", "/console/config"],
   getFleetKey: ["GET", "/agent/key"],

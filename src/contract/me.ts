@@ -5,7 +5,7 @@ import { APPROVAL_STATUSES, USER_STATUSES } from "../shared/product/statuses.ts"
 import { described, expiry, id, networks, person, text, timestamp } from "./fields.ts";
 import { hosts } from "./hosts-confirmation.ts";
 import { COOKIE_SET, externalUsers, type Routes } from "./route.ts";
-import { USER_NETWORKS } from "./users/lists.ts";
+import { MANAGER, USER_NETWORKS } from "./users/lists.ts";
 
 const VERSION = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
 
@@ -34,6 +34,7 @@ export const OwnRecord = v.pipe(
     supervisor: person.supervisor,
     purpose: person.purpose,
     source_networks: networks(USER_NETWORKS),
+    manager: v.pipe(v.boolean(), v.description(`${MANAGER}: \`GET /me/company\``), v.examples([false])),
     status: v.picklist(USER_STATUSES),
     expire_at: expiry,
     created_at: timestamp,

@@ -6,6 +6,7 @@ import type { Ending } from "../domain/companies/ending.ts";
 import type { CompanyPreview } from "../domain/companies/preview.ts";
 import type { ListedUser } from "../domain/users/list.ts";
 import { formatOptionalTimestamp, formatTimestamp } from "../shared/time/timestamp.ts";
+import { hostsRecord } from "./records.ts";
 
 export function companyRecord({ row, hostGroups, users, isNarrowing }: Company) {
   return {
@@ -45,8 +46,13 @@ export function colleagueRecord(user: ListedUser, now: Date) {
   };
 }
 
-export function endingRecord({ status, users, effectiveBy }: Ending) {
-  return { status, users: { ...users }, effective_by: formatOptionalTimestamp(effectiveBy) };
+export function endingRecord({ status, users, effectiveBy, hosts }: Ending) {
+  return {
+    status,
+    users: { ...users },
+    effective_by: formatOptionalTimestamp(effectiveBy),
+    ...hostsRecord(hosts),
+  };
 }
 
 export function companyPreviewRecord({ effects, host, users }: CompanyPreview) {

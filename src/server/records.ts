@@ -64,6 +64,7 @@ export function ownRecord(account: OwnAccount, now: Date) {
     supervisor: record.supervisor,
     purpose: record.purpose,
     source_networks: record.source_networks,
+    manager: record.manager,
     status: record.status,
     expire_at: record.expire_at,
     created_at: record.created_at,

@@ -119,7 +119,10 @@ export const PLACES: Readonly<Record<string, Place>> = {
     what: "the same of hosts, groups and grants",
     imports: ["domain", "store/schema-fleet.ts"],
   },
-  "server/company-records.ts": { what: "the same of companies, and of their people", imports: ["domain"] },
+  "server/company-records.ts": {
+    what: "the same of companies, and of their people",
+    imports: ["domain", "server/records.ts"],
+  },
   "server/review-records.ts": { what: "the same of reviews", imports: ["domain/reviews"] },
   "server/sponsor-records.ts": {
     what: "the same of sponsors and what they are asked",

@@ -1,7 +1,7 @@
 /** /companies: where external users come from, and what each company allows its users. */
 
 import * as v from "valibot";
-import { MAX_COMPANY_NAME, MOST_COMPANY_USERS } from "../../shared/product/limits.ts";
+import { MAX_COMPANY_NAME, MAX_SEARCH, MOST_COMPANY_USERS } from "../../shared/product/limits.ts";
 import { COMPANY_STATUSES } from "../../shared/product/statuses.ts";
 import { MAX_DAYS } from "../../shared/time/duration.ts";
 import {
@@ -12,13 +12,15 @@ import {
   listOf,
   networks,
   newNetworks,
-  PageQuery,
+  pageFields,
+  pageIn,
   pageOf,
   statusOf,
   text,
   timestamp,
   wholeNumber,
 } from "../fields.ts";
+import { hosts } from "../hosts-confirmation.ts";
 import { PreviewQuery, previewed, told } from "../preview.ts";
 import { operators, type Routes } from "../route.ts";
 
@@ -74,6 +76,7 @@ const CompanyEnding = v.pipe(
         "From then on it is true on every host; null where that is not known: not everybody is closed, or a host without a lease has not confirmed",
       ),
     ),
+    hosts,
   }),
   v.title("CompanyEnding"),
 );
@@ -93,13 +96,21 @@ export const NewCompany = v.pipe(v.object({ name, ...limits }), v.title("NewComp
 
 export const CompanyChanges = v.pipe(v.object({ name: v.optional(name), ...limits }), v.title("CompanyChanges"));
 
+const CompaniesQuery = v.pipe(
+  v.object({
+    ...pageFields,
+    q: v.optional(text("lindqvist", "A part of the name, in any case", { maxLength: MAX_SEARCH })),
+  }),
+  v.transform(pageIn),
+);
+
 export const companies = {
   "GET /companies": {
     operationId: "listCompanies",
     summary: "List companies",
     description: "By name.",
     who: operators,
-    query: PageQuery,
+    query: CompaniesQuery,
     answer: pageOf(CompanyRecord),
   },
   "POST /companies": {
@@ -153,6 +164,16 @@ export const companies = {
     answer: statusOf("deleted"),
     refusals: { 404: true, 409: "Users come from it" },
     reasons: ["company.missing", "company.used"],
+  },
+  "GET /companies/:id/end": {
+    operationId: "getCompanyEnding",
+    summary: "Read how far the end of a company is",
+    description: "Also of one that nobody ended. Changes nothing, and is not recorded.",
+    who: operators,
+    params: IdParams,
+    answer: CompanyEnding,
+    refusals: { 404: true },
+    reasons: ["company.missing"],
   },
   "POST /companies/:id/end": {
     operationId: "endCompany",

@@ -2,7 +2,9 @@
 
 import { asc, count, eq, sql } from "drizzle-orm";
 import { UamError } from "../../shared/errors.ts";
+import { MAX_SEARCH } from "../../shared/product/limits.ts";
 import { offsetOf, type Page, type Paged } from "../../shared/product/page.ts";
+import { parseText } from "../../shared/text/text.ts";
 import { type Database, isDuplicate, type Transaction } from "../../store/client.ts";
 import { type CompanyRow, companies } from "../../store/schema-companies.ts";
 import { countUsers, findCompany, lockCompany } from "../accounts/company-limits.ts";
@@ -21,13 +23,19 @@ export interface Company {
   readonly isNarrowing: boolean;
 }
 
-/** One page of companies, by name. */
-export async function listCompanies({ db }: Pick<Context, "db">, page: Page): Promise<Paged<Company>> {
+/** One page of companies, by name; with `search` those whose name has it, in any case. Throws `invalid` for a search that is no text. */
+export async function listCompanies({ db }: Pick<Context, "db">, page: Page, search = ""): Promise<Paged<Company>> {
+  const part = parseText("search", search, MAX_SEARCH);
+  const where = part === "" ? undefined : sql`strpos(lower(${companies.name}), lower(${part})) > 0`;
   // One snapshot, so that `total` and `items` agree.
   return await db.transaction(
     async (tx) => {
-      const [row] = await tx.select({ total: count() }).from(companies);
-      const items = await selectCompanies(tx).orderBy(asc(companies.name)).limit(page.pageSize).offset(offsetOf(page));
+      const [row] = await tx.select({ total: count() }).from(companies).where(where);
+      const items = await selectCompanies(tx)
+        .where(where)
+        .orderBy(asc(companies.name))
+        .limit(page.pageSize)
+        .offset(offsetOf(page));
       return { total: row?.total ?? 0, items: items.map(asCompany) };
     },
     { isolationLevel: "repeatable read", accessMode: "read only" },

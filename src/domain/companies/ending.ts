@@ -6,18 +6,19 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { and, asc, count, eq, isNull, ne, sql } from "drizzle-orm";
 import { UamError } from "../../shared/errors.ts";
-import { isForever } from "../../shared/time/lease.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { closings, users } from "../../store/schema.ts";
 import { type CompanyRow, companies } from "../../store/schema-companies.ts";
 import { disableOnRecord } from "../accounts/access.ts";
 import { lockUserIfStored } from "../accounts/find-user.ts";
+import type { Confirmation } from "../hosts/confirmation.ts";
 import { audited, auditedClosing } from "../operation/audited.ts";
 import type { Context, Services } from "../operation/context.ts";
 import { type Actor, storedActor } from "../operation/entry.ts";
 import { onward } from "../operation/permission.ts";
 import { type Company, entryOf, getCompany, requireCompany, requireLocked } from "./companies.ts";
 import { forEachUser } from "./each-user.ts";
+import { hostsOfEnding } from "./ending-hosts.ts";
 
 /** How far the end of a company is. */
 export interface Ending {
@@ -31,6 +32,8 @@ export interface Ending {
   };
   /** From then on it is true on every host; null where that is not known: a user is owed, or a host without a lease has not confirmed. */
   readonly effectiveBy: Date | null;
+  /** Undefined where no user has an account on a host with an agent. */
+  readonly hosts: Confirmation | undefined;
 }
 
 /** The reason in the records of the users. */
@@ -78,8 +81,10 @@ export async function readEnding({ db, clock }: Pick<Context, "db" | "clock">, i
       const total = row?.total ?? 0;
       const active = await countActive(tx, id);
       const owed = await countOwed(tx, id);
-      const effectiveBy = active + owed > 0 ? null : await effectiveByOf(tx, id, clock.now());
-      return { status, users: { total, closed: total - active, owed }, effectiveBy };
+      const now = clock.now();
+      const hosts = await hostsOfEnding(tx, id, now);
+      const effectiveBy = active + owed > 0 ? null : hosts === undefined ? now : hosts.effectiveBy;
+      return { status, users: { total, closed: total - active, owed }, effectiveBy, hosts };
     },
     { isolationLevel: "repeatable read", accessMode: "read only" },
   );
@@ -167,15 +172,6 @@ async function countOwed(db: Database | Transaction, companyId: number): Promise
     .from(users)
     .where(and(eq(users.companyId, companyId), owed));
   return row?.owed ?? 0;
-}
-
-/** The last lease of a host that has not confirmed the newest change to one of its users. */
-async function effectiveByOf(tx: Transaction, companyId: number, now: Date): Promise<Date | null> {
-  const [row] = await tx.execute<{ until: string | null }>(sql`
-    select max(h.lease_until) as until from users u join fleet_changes f on f.user_id = u.id
-      join hosts h on h.id = any(f.hosts) where u.company_id = ${companyId} and h.applied_id < f.record_id`);
-  const end = new Date(Math.max(now.getTime(), row?.until == null ? 0 : new Date(row.until).getTime()));
-  return isForever(end) ? null : end;
 }
 
 function askerOf({ askedByType: type, askedBy: name, askedByOwner: owner }: CompanyRow): Actor {

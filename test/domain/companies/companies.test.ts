@@ -41,6 +41,21 @@ async function granted(id: number): Promise<readonly string[]> {
   return (await admin.call("GET", `/users/${id}/hosts`)).body.data.groups;
 }
 
+describe("listCompanies()", () => {
+  test("finds those whose name has a text, literally and in any case", async () => {
+    for (const name of ["Søren 100% ApS", "SØRENSEN", "100 of them"]) await company({ name });
+    const named = async (q: string) => {
+      const { body } = await admin.call("GET", `/companies?${new URLSearchParams({ q })}`);
+      expect(body.data.total).toBe(body.data.items.length);
+      return body.data.items.map(({ name }: { name: string }) => name);
+    };
+    expect(await named("søren")).toEqual(["SØRENSEN", "Søren 100% ApS"].sort((a, b) => (a < b ? -1 : 1)));
+    expect(await named("100%")).toEqual(["Søren 100% ApS"]);
+    expect(await named("_")).toEqual([]);
+    expect((await admin.call("GET", "/companies?q=%00")).status).toBe(400);
+  });
+});
+
 describe("a company", () => {
   test("is made, read, changed, listed and deleted, each on record", async () => {
     const made = await company({ name: "  Åkerman AB ", max_users: 3, source_networks: ["192.0.2.0/24"] });

@@ -26,6 +26,7 @@ describe("GET /me", () => {
       full_name: "",
       purpose: "",
       source_networks: [],
+      manager: false,
       status: "active",
       expire_at: stored.expire_at,
       created_at: stored.created_at,

@@ -109,6 +109,7 @@ const MAY: Readonly<Record<string, readonly Caller[]>> = {
   "PATCH /companies/:id": OPERATORS,
   "DELETE /companies/:id": OPERATORS,
   "POST /companies/:id/end": OPERATORS,
+  "GET /companies/:id/end": reading(OPERATORS),
   "POST /companies/:id/resume": OPERATORS,
   "GET /reviews": reading(OPERATORS),
   "POST /reviews": OPERATORS,

@@ -95,6 +95,7 @@ const STATUSES: Record<string, readonly number[]> = {
   "PATCH /companies/{id}": [200, 400, 401, 403, 404, 409],
   "DELETE /companies/{id}": [200, 400, 401, 403, 404, 409],
   "POST /companies/{id}/end": [200, 400, 401, 403, 404],
+  "GET /companies/{id}/end": [200, 400, 401, 403, 404],
   "POST /companies/{id}/resume": [200, 400, 401, 403, 404, 409],
   "GET /reviews": [200, 400, 401, 403],
   "POST /reviews": [201, 400, 401, 403, 409],

@@ -3,7 +3,7 @@
 import type { companies } from "../../../../contract/companies/companies.ts";
 import type { BodyOf } from "../../../../contract/contract.ts";
 import { createCompany, deleteCompany, getCompany, listCompanies } from "../../../../domain/companies/companies.ts";
-import { endCompany, resumeCompany } from "../../../../domain/companies/ending.ts";
+import { endCompany, readEnding, resumeCompany } from "../../../../domain/companies/ending.ts";
 import { previewEnd } from "../../../../domain/companies/preview.ts";
 import { previewUpdate, updateCompany } from "../../../../domain/companies/update.ts";
 import { clampTimestamp, parseTimestamp } from "../../../../shared/time/timestamp.ts";
@@ -13,7 +13,7 @@ import { isPreview } from "../../http/request.ts";
 
 export const companyHandlers: Handlers<typeof companies> = {
   "GET /companies": async ({ context, query }) => {
-    const { total, items } = await listCompanies(context, query.page);
+    const { total, items } = await listCompanies(context, query.page, query.q);
     return { total, items: items.map(companyRecord) };
   },
 
@@ -31,6 +31,8 @@ export const companyHandlers: Handlers<typeof companies> = {
     if (isPreview(query)) return companyPreviewRecord(await previewEnd(context, params.id));
     return endingRecord(await endCompany(context, params.id, context.policy.fleetWait));
   },
+
+  "GET /companies/:id/end": async ({ context, params }) => endingRecord(await readEnding(context, params.id)),
 
   "POST /companies/:id/resume": async ({ context, params }) => companyRecord(await resumeCompany(context, params.id)),
 
