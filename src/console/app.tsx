@@ -30,7 +30,7 @@ const PAGES_BY_AREA = [
   pagesOf(seldomPages, ["forgot", "reset", "decide"]),
   pagesOf(() => import("./pages/user/pages.ts"), ["me", "keys", "connect", "trail", "notMe"]),
   pagesOf(adminPages, ["dashboard", "applications", "users", "user", "audit", "settings", "admins", "webhooks"]),
-  pagesOf(adminPages, ["tokens", "account", "hosts", "host", "hostGroups", "hostGroup"]),
+  pagesOf(adminPages, ["tokens", "account", "hosts", "host", "hostGroups", "hostGroup", "companies", "company"]),
 ];
 
 /** Pages of an area under the names that their addresses have. */
@@ -114,8 +114,8 @@ function Header({ path, installation }: HeaderProps) {
   const { state } = session;
   const isOnHosts = path.startsWith(PAGES.hosts) || path.startsWith(PAGES.hostGroups);
   const links = navigationFor(state, useOtherHosts(state, isOnHosts) || isOnHosts);
-  // Groups of hosts are a part of the hosts.
-  const place = path.replace(PAGES.hostGroups, PAGES.hosts);
+  // Groups of hosts are a part of the hosts, and companies of the users.
+  const place = path.replace(PAGES.hostGroups, PAGES.hosts).replace(PAGES.companies, PAGES.users);
   // Pages below the dashboard's address are not part of it.
   const isWithin = (href: string) => href !== PAGES.dashboard && isPage(path) && place.startsWith(`${href}/`);
   const here = links.filter(({ href }) => href === place || isWithin(href));

@@ -36,6 +36,7 @@ function adminActions(role: AdminRole): readonly Entry[] {
   const may = (area: Parameters<typeof mayChange>[1], entry: Entry) => (mayChange(role, area) ? [entry] : []);
   return [
     ...may("users", { text: actions.createUser, to: `${PAGES.users}#create` }),
+    ...may("users", { text: actions.addCompany, to: `${PAGES.companies}#make` }),
     ...may("applications", { text: actions.decide, to: PAGES.applications }),
     ...may("hosts", { text: actions.addHost, to: `${PAGES.hosts}#add` }),
     ...may("admins", { text: actions.inviteAdmin, to: `${PAGES.admins}#invite` }),

@@ -13,6 +13,7 @@ const en = {
   everybody: "All users who match",
   actions: {
     createUser: "Create a user",
+    addCompany: "Add a company",
     decide: "Approve or reject an application",
     addHost: "Add a host",
     inviteAdmin: "Invite an administrator",

@@ -17,6 +17,8 @@ export const PAGES = {
   applications: "/admin/applications",
   users: "/admin/users",
   user: "/admin/users/:id",
+  companies: "/admin/companies",
+  company: "/admin/companies/:id",
   audit: "/admin/audit",
   settings: "/admin/settings",
   admins: "/admin/admins",
@@ -43,6 +45,11 @@ export function isPage(path: string): boolean {
 /** The path of the page about one user. */
 export function userPage(id: number | string): string {
   return PAGES.user.replace(":id", String(id));
+}
+
+/** The path of the page about one company. */
+export function companyPage(id: number | string): string {
+  return PAGES.company.replace(":id", String(id));
 }
 
 /** The path of the page about one host. */

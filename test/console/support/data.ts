@@ -29,13 +29,14 @@ export interface Filled {
   /** The host and the group whose pages are looked at. */
   readonly hostId: number;
   readonly groupId: number;
+  readonly companyId: number;
 }
 
 /** Both sessions on a service where nothing has happened yet. */
 export async function signIn(system: ConsoleApp): Promise<Filled> {
   const admin = confirming(await system.admin());
   const { client: user, id: userId } = await system.user("alice");
-  return { admin, user, userId, hostId: LOCAL_HOST, groupId: 1 };
+  return { admin, user, userId, hostId: LOCAL_HOST, groupId: 1, companyId: 1 };
 }
 
 /** Users in every state, keys, applications, and a trail. */
@@ -73,7 +74,31 @@ export async function fill(system: ConsoleApp): Promise<Filled> {
   const mail = { recipient: "x@example.org", subject: "", text: "", html: "", createdAt: at, dueAt: shift(at, HOUR) };
   await system.db.insert(outbox).values({ ...mail, attempts: 3, lastError: HOSTILE[0] });
   await done(admin.call("PUT", "/settings", { key: "policy.default_ttl", value: "60d" }));
+  await fillCompanies(sessions);
   return { ...sessions, hostId: await addHosts(system, sessions) };
+}
+
+/** One with limits and people, which is the first; one that has ended; the one that the user manages; and others. */
+async function fillCompanies({ admin, userId, companyId }: Filled): Promise<void> {
+  const limits = { max_users: 20, max_ttl_days: 400, source_networks: ["192.0.2.0/24", "2001:db8::/32"] };
+  const more = { contract_end: "2031-06-30T22:00:00Z", sponsor_email: "bo@example.org" };
+  await addCompany(admin, { name: "Lindqvist AB", ...limits, ...more });
+  const ended = await addCompany(admin, { name: HOSTILE[0] });
+  await done(admin.call("POST", `/companies/${ended}/end`));
+  await addCompany(admin, { name: HOSTILE[2].slice(0, 128) });
+  const own = await addCompany(admin, { name: HOSTILE[1], max_users: 5 });
+  for (const id of [userId + 1, userId + 2]) {
+    const source_networks = ["192.0.2.0/28"];
+    await done(admin.call("PATCH", `/users/${id}`, { company_id: companyId, source_networks }));
+  }
+  await done(admin.call("PATCH", `/users/${userId}`, { company_id: own, manager: true }));
+  for (const id of [userId + 4, userId + 5]) await done(admin.call("PATCH", `/users/${id}`, { company_id: own }));
+}
+
+async function addCompany(admin: Client, company: object): Promise<number> {
+  const { status, body, text } = await admin.call("POST", "/companies", company);
+  if (status !== 201) throw new Error(`the console could not be filled: ${status} ${text}`);
+  return body.data.id;
 }
 
 /** One that fails, one that is switched off, and one with a hostile address; nobody answers at any. */

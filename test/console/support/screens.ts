@@ -145,6 +145,22 @@ export const SCREENS: readonly Screen[] = [
       "sign out": dialog(/^Sign out …/),
     },
   }),
+  screen("companies", "admin", {
+    dialogs: { add: first(dialog(/^Add a company/), unfilled(/^Add the company/)) },
+  }),
+  screen("company", "admin", {
+    path: ({ companyId }) => PAGES.company.replace(":id", String(companyId)),
+    dialogs: {
+      "fewer networks": first(
+        dialog(/^Change … Networks/),
+        fill(/^Networks/, "198.51.100.0/24"),
+        showing(/no network is left/),
+      ),
+      "a number that is none": first(dialog(/^Change … Most users/), fill(/^Most users/, "?"), showing(/^Complete or/)),
+      end: dialog(/^End …/, /can no longer log in/),
+      delete: first(dialog(/^Delete …/), press(/^Delete the company/), showing(/users? comes? from/)),
+    },
+  }),
   screen("audit", "admin", { dialogs: { filter: unfold(/^Filter/) } }),
   screen("settings", "admin", {
     dialogs: {

@@ -1,5 +1,7 @@
 /** The pages of administrators, those of hosts among them, as one file to load: as two, they would weigh 4 kB more. */
 
+export { Companies as companies } from "../companies/companies.tsx";
+export { Company as company } from "../companies/company.tsx";
 export { Host as host } from "../hosts/host.tsx";
 export { HostGroup as hostGroup } from "../hosts/host-group.tsx";
 export { HostGroups as hostGroups } from "../hosts/host-groups.tsx";

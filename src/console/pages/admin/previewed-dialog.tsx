@@ -1,4 +1,4 @@
-/** A change of hosts, groups or a user's hosts: what it would do, then the confirmation. */
+/** A change of hosts, groups, a user's hosts or a company: what it would do, then the confirmation. */
 
 import { useQuery } from "@tanstack/preact-query";
 import type { ComponentChildren } from "preact";
@@ -12,7 +12,8 @@ import { Planned, Will } from "./effects.tsx";
 import { useSettled } from "./user/change-dialog.tsx";
 import { useChangeAction } from "./user/use-change.ts";
 
-type Told = AnswerOf<"GET /hosts/:id/preview">;
+type FleetPreview = AnswerOf<"GET /hosts/:id/preview">;
+type Told = Omit<FleetPreview, "accounts"> & Partial<Pick<FleetPreview, "accounts">>;
 
 interface PreviewedProps<B, T> {
   readonly title: string;
@@ -73,7 +74,7 @@ interface EffectsProps {
 function Effects({ told, failure, onRetry }: EffectsProps) {
   if (failure !== null) return <Failure failure={failure} onRetry={onRetry} />;
   if (told === undefined) return <Loading />;
-  const { opened, removed } = told.accounts;
+  const { opened = 0, removed = 0 } = told.accounts ?? {};
   return (
     <Will sentences={told.effects}>
       {opened > 0 && told.effects.length > 1 ? <p class="warned">{effectTexts.opens(opened)}</p> : null}

@@ -7,6 +7,7 @@ import { OddFilters } from "../../odd-notice.tsx";
 import { mayChange } from "../../roles.ts";
 import { signedIn } from "../../signed-in.tsx";
 import { userListTexts } from "../../texts/admin/users.ts";
+import { companyTexts } from "../../texts/companies/companies.ts";
 import { Button } from "../../ui/button.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Pager, Table } from "../../ui/table.tsx";
@@ -43,11 +44,16 @@ function UsersPage() {
     <Page
       title={userListTexts.title}
       actions={
-        isAllowed ? (
-          <Button kind="primary" onClick={() => setCreating(true)}>
-            {userListTexts.create.open}
-          </Button>
-        ) : null
+        <>
+          <a class="button" href={PAGES.companies}>
+            {companyTexts.title}
+          </a>
+          {isAllowed ? (
+            <Button kind="primary" onClick={() => setCreating(true)}>
+              {userListTexts.create.open}
+            </Button>
+          ) : null}
+        </>
       }
     >
       <ReadOnly area="users" />
