@@ -64,6 +64,9 @@ export async function download<R extends RouteKey>(route: R, ask: Ask<R> = {}): 
 async function send<R extends RouteKey>(route: R, { params = {}, query, body, signal }: Ask<R>): Promise<Response> {
   const [method = "GET", pattern = ""] = route.split(" ");
   const path = pattern.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(String(params[name] ?? "")));
+  // A file travels as it is.
+  const { bytes } = (body ?? {}) as { readonly bytes?: Uint8Array<ArrayBuffer> };
+  const type = bytes === undefined ? "application/json" : "text/csv";
   try {
     return await fetch(`${API_ROOT}${path}${searchOf(query)}`, {
       method,
@@ -71,7 +74,7 @@ async function send<R extends RouteKey>(route: R, { params = {}, query, body, si
       cache: "no-store",
       redirect: "error",
       ...(signal === undefined ? {} : { signal }),
-      ...(body === undefined ? {} : { headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
+      ...(body === undefined ? {} : { headers: { "content-type": type }, body: bytes ?? JSON.stringify(body) }),
     });
   } catch (error) {
     if (error instanceof DOMException && error.name === "AbortError") throw error;

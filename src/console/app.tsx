@@ -29,8 +29,10 @@ const adminPages = () => import("./pages/admin/pages.ts");
 const PAGES_BY_AREA = [
   pagesOf(seldomPages, ["forgot", "reset", "decide"]),
   pagesOf(() => import("./pages/user/pages.ts"), ["me", "keys", "connect", "trail", "notMe"]),
-  pagesOf(adminPages, ["dashboard", "applications", "users", "user", "audit", "settings", "admins", "webhooks"]),
-  pagesOf(adminPages, ["tokens", "account", "hosts", "host", "hostGroups", "hostGroup", "companies", "company"]),
+  pagesOf(adminPages, ["dashboard", "applications", "users", "audit", "settings", "admins", "webhooks"]),
+  // The address of one user fits every name below the list's: the import comes before it.
+  pagesOf(adminPages, ["userImport", "user", "tokens", "account", "hosts", "host", "hostGroups", "hostGroup"]),
+  pagesOf(adminPages, ["companies", "company"]),
 ];
 
 /** Pages of an area under the names that their addresses have. */

@@ -37,6 +37,7 @@ function adminActions(role: AdminRole): readonly Entry[] {
   return [
     ...may("users", { text: actions.createUser, to: `${PAGES.users}#create` }),
     ...may("users", { text: actions.addCompany, to: `${PAGES.companies}#make` }),
+    ...may("users", { text: actions.importUsers, to: PAGES.userImport }),
     ...may("applications", { text: actions.decide, to: PAGES.applications }),
     ...may("hosts", { text: actions.addHost, to: `${PAGES.hosts}#add` }),
     ...may("admins", { text: actions.inviteAdmin, to: `${PAGES.admins}#invite` }),

@@ -14,6 +14,7 @@ const en = {
   actions: {
     createUser: "Create a user",
     addCompany: "Add a company",
+    importUsers: "Import users",
     decide: "Approve or reject an application",
     addHost: "Add a host",
     inviteAdmin: "Invite an administrator",

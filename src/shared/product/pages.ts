@@ -19,6 +19,7 @@ export const PAGES = {
   user: "/admin/users/:id",
   companies: "/admin/companies",
   company: "/admin/companies/:id",
+  userImport: "/admin/users/import",
   audit: "/admin/audit",
   settings: "/admin/settings",
   admins: "/admin/admins",

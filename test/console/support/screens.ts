@@ -64,12 +64,19 @@ function showing(text: RegExp): Step {
   return (page) => page.getByRole("dialog").getByText(text).first().waitFor();
 }
 
+/** Waits until the page says so. */
+function showingPage(text: RegExp): Step {
+  return (page) => page.getByText(text).first().waitFor();
+}
+
 function unfold(summary: RegExp): Step {
   return (page) => page.locator("summary").filter({ hasText: summary }).first().click();
 }
 
 const selectAll: Step = (page) => page.getByRole("checkbox", { name: /^Select all/ }).click();
 
+/** A file of users of whom one is there already and one has a fault. */
+const FILE = "username,email,mood\nalice,alice@example.org,good\nbea,bea@example.org,\ncem,nowhere,\n";
 /** A key that somebody pastes. */
 const KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGPKSUTyz1HwHReFVvD5obVsALAgJRNarH4TRpNePnAS alice@laptop";
 const PRIVATE_KEY = "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAA\n-----END OPENSSH PRIVATE KEY-----";
@@ -131,6 +138,18 @@ export const SCREENS: readonly Screen[] = [
       }),
       "extend many": first(selectAll, dialog(/^Extend \d+ users/), press(/^Show what will happen/)),
       "disable many": first(selectAll, dialog(/^Disable \d+ users/, /can no longer log in|Nothing/)),
+    },
+  }),
+  screen("userImport", "admin", {
+    isFed: false,
+    dialogs: {
+      "nothing given": unfilled(/^Check it/),
+      "faults by line": first(fill(/^Or paste the lines/, FILE), press(/^Check it/), showingPage(/^What is wrong/)),
+      confirm: first(
+        fill(/^Or paste the lines/, FILE),
+        press(/^Check it/),
+        dialog(/^Create the good/, /What will happen/),
+      ),
     },
   }),
   screen("user", "admin", {

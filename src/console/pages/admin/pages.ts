@@ -11,6 +11,7 @@ export { Admins as admins } from "./admins.tsx";
 export { Applications as applications } from "./applications.tsx";
 export { Audit as audit } from "./audit.tsx";
 export { Dashboard as dashboard } from "./dashboard.tsx";
+export { ImportUsers as userImport } from "./import/import-users.tsx";
 export { Settings as settings } from "./settings.tsx";
 export { Tokens as tokens } from "./tokens.tsx";
 export { User as user } from "./user.tsx";

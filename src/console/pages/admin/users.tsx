@@ -6,6 +6,7 @@ import { PAGES } from "../../../shared/product/pages.ts";
 import { OddFilters } from "../../odd-notice.tsx";
 import { mayChange } from "../../roles.ts";
 import { signedIn } from "../../signed-in.tsx";
+import { importTexts } from "../../texts/admin/import.ts";
 import { userListTexts } from "../../texts/admin/users.ts";
 import { companyTexts } from "../../texts/companies/companies.ts";
 import { Button } from "../../ui/button.tsx";
@@ -49,9 +50,14 @@ function UsersPage() {
             {companyTexts.title}
           </a>
           {isAllowed ? (
-            <Button kind="primary" onClick={() => setCreating(true)}>
-              {userListTexts.create.open}
-            </Button>
+            <>
+              <a class="button" href={PAGES.userImport}>
+                {importTexts.open}
+              </a>
+              <Button kind="primary" onClick={() => setCreating(true)}>
+                {userListTexts.create.open}
+              </Button>
+            </>
           ) : null}
         </>
       }
