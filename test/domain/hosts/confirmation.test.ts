@@ -1,6 +1,6 @@
 /** What a change that takes access away answers, and what is recorded of it. */
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { eq, sql } from "drizzle-orm";
 import { settleChanges } from "../../../src/domain/hosts/confirmation.ts";
 import { updateHost } from "../../../src/domain/hosts/hosts.ts";
@@ -19,11 +19,12 @@ import { until } from "../../support/until.ts";
 
 let t: TestApp;
 let admin: Client;
-beforeAll(async () => {
+// Each test has hosts and a clock of its own: what one leaves owed would count in the next.
+beforeEach(async () => {
   t = await createTestApp({ UAM_FLEET_WAIT: "1s" });
   admin = await t.admin();
 });
-afterAll(() => t.close());
+afterEach(() => t.close());
 
 /** Does as an agent does, until it is told to stop. */
 function run(agent: TestAgent): () => Promise<void> {
@@ -56,12 +57,12 @@ describe("with hosts", () => {
   let quick: TestAgent;
   let dead: TestAgent;
   let stop: () => Promise<void>;
-  beforeAll(async () => {
+  beforeEach(async () => {
     quick = await joinedAgent(t, "quick");
     stop = run(quick);
     await joinedAgent(t, "elsewhere", "");
   });
-  afterAll(() => stop());
+  afterEach(() => stop());
 
   /** The answer to a change for which `quick` is waited for as long as a busy machine needs, and nobody else for more than a second. */
   async function answered<T>(change: () => Promise<T>): Promise<T> {
@@ -130,6 +131,7 @@ describe("with hosts", () => {
   });
 
   test("what a host refuses is not confirmed, and a missing account is", async () => {
+    dead = await joinedAgent(t, "dead");
     const { id } = await t.user("nele");
     await dead.state();
     await dead.report();
@@ -148,6 +150,7 @@ describe("with hosts", () => {
   });
 
   test("a user who is deleted is waited for until each host has removed the account", async () => {
+    dead = await joinedAgent(t, "dead");
     const { id } = await t.user("olga");
     await dead.state();
     await dead.report();
@@ -163,6 +166,7 @@ describe("with hosts", () => {
   });
 
   test("a host that stays open for ever leaves the end open, until it says that its lease was shortened", async () => {
+    dead = await joinedAgent(t, "dead");
     const endless = await joinedAgent(t, "endless");
     await updateHost(t.system, endless.id, { lease: "none" });
     const { id } = await t.user("rita");
@@ -197,6 +201,7 @@ describe("with hosts", () => {
   });
 
   test("the expiry job does not wait, and what becomes of it is recorded", async () => {
+    dead = await joinedAgent(t, "dead");
     await t.user("paul");
     await dead.state();
     await dead.report();
@@ -212,7 +217,7 @@ describe("with hosts", () => {
   }, 180_000);
 
   test("a user whose account is missing here can be disabled as long as another host may have it", async () => {
-    admin = await t.admin();
+    dead = await joinedAgent(t, "dead");
     const { id } = await t.user("rosa");
     t.host.accounts.delete("ext_rosa");
     await dead.state();
@@ -230,19 +235,17 @@ describe("with hosts", () => {
 });
 
 test("a host confirms by the request for the state that comes next, too, and not while it was refused something", async () => {
-  const other = await createTestApp({ UAM_FLEET_WAIT: "1s" });
-  const admin = await other.admin();
-  const agent = await joinedAgent(other, "next-request");
-  const { id } = await other.user("zora");
+  const agent = await joinedAgent(t, "next-request");
+  const { id } = await t.user("zora");
   const ask = async (applied = agent.cursor) => {
     const target = `/agent/state?since=${agent.cursor}&wait=0&applied=${applied}`;
     const answer = await agent.ask("GET", target);
     if (answer.status === 200) agent.cursor = answer.data.cursor;
     return answer;
   };
-  const stored = async () => (await other.db.select().from(hosts).where(eq(hosts.id, agent.id)))[0];
+  const stored = async () => (await t.db.select().from(hosts).where(eq(hosts.id, agent.id)))[0];
   const next = async () => {
-    other.clock.advance(10);
+    t.clock.advance(10);
     return await agent.state();
   };
   await next();
@@ -254,24 +257,23 @@ test("a host confirms by the request for the state that comes next, too, and not
   expect(`${(await stored())?.appliedId}.${(await stored())?.appliedSeal}`).toBe(before);
   const refused = { account: "ext_zora", kind: "refused", text: "x" } as const;
   await agent.report({ cursor: before, problems: [refused] });
-  other.clock.advance(10);
+  t.clock.advance(10);
   expect((await ask()).data.applied).toBe(agent.cursor);
-  await settleChanges(other.services);
-  expect(await other.db.select().from(fleetChanges)).toHaveLength(1);
+  await settleChanges(t.services);
+  expect(await t.db.select().from(fleetChanges)).toHaveLength(1);
   await agent.report();
-  await settleChanges(other.services);
-  expect(await other.db.select().from(fleetChanges)).toEqual([]);
+  await settleChanges(t.services);
+  expect(await t.db.select().from(fleetChanges)).toEqual([]);
 
   // What the log does not have does not count, and what is no cursor is refused.
   const known = await stored();
   for (const cursor of [`999999.${"0".repeat(64)}`, `1.${"0".repeat(64)}`]) {
-    other.clock.advance(10);
+    t.clock.advance(10);
     expect((await ask(cursor)).data).not.toHaveProperty("applied");
   }
   for (const cursor of ["x", "7", `${agent.cursor}&applied=${agent.cursor}`]) {
-    other.clock.advance(10);
+    t.clock.advance(10);
     expect((await ask(cursor)).status).toBe(400);
   }
   expect(await stored()).toMatchObject({ appliedId: known?.appliedId, appliedSeal: known?.appliedSeal });
-  await other.close();
 });
