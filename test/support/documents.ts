@@ -25,6 +25,7 @@ export const BLOCKS: Readonly<Record<string, readonly Run[]>> = {
   "docs/administration.md": here(12),
   "docs/audit.md": here(2),
   "docs/api.md": ["here"],
+  "docs/ansible.md": [{ not: "it names a service elsewhere; test/ansible.test.ts runs the playbook" }],
   "docs/backup.md": [
     "here",
     { not: "age is not on every machine; test/cli/commands/service/backup.test.ts backs up to standard output" },

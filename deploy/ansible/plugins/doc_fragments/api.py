@@ -1,0 +1,23 @@
+"""The options that every module of the collection has."""
+
+
+class ModuleDocFragment:
+    DOCUMENTATION = r"""
+options:
+  url:
+    description: The service, as E(UAM_BASE_URL) names it. By default the variable E(UAM_URL).
+    type: str
+  token:
+    description: A token of the service (C(uam token create)). By default the variable E(UAM_TOKEN).
+    type: str
+  ca_path:
+    description: A file of certificates to trust besides the system's.
+    type: path
+attributes:
+  check_mode:
+    support: full
+    description: Asks the service for a preview where it has one, and changes nothing.
+  diff_mode:
+    support: full
+    description: Says each field that changes.
+"""

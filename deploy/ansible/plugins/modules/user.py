@@ -1,0 +1,172 @@
+#!/usr/bin/python
+"""Users of uam."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: user
+short_description: External users of uam
+description:
+  - Creates, changes, disables, enables and deletes users, and moves their ends.
+  - A user who is deleted loses account and home directory; the name stays taken until it is recycled.
+extends_documentation_fragment: uam.uam.api
+options:
+  name:
+    description: The username, without C(ext_).
+    type: str
+    required: true
+  state:
+    description: V(present) also enables a user who is disabled.
+    choices: [present, disabled, absent]
+    default: present
+    type: str
+  email: {description: The address for codes. Required for a new user., type: str}
+  full_name: {description: The person's name., type: str}
+  supervisor: {description: Who is responsible for them., type: str}
+  purpose: {description: What the access is for., type: str}
+  note: {description: For administrators only., type: str}
+  sponsor_email: {description: Who answers for them inside; empty for nobody., type: str}
+  company: {description: The name of their company; empty for none., type: str}
+  manager: {description: Whether they are a manager of their company., type: bool}
+  source_networks:
+    description: From where keys work, as CIDRs; empty for anywhere.
+    type: list
+    elements: str
+  hours:
+    description: Hours of the week, as the API has them, with C(zone) and C(windows); no windows for always.
+    type: dict
+  ttl_days: {description: Days until the end of a new user. Changes nobody else., type: int}
+  expire_at: {description: "The end, as an RFC 3339 time: earlier or later than it was.", type: str}
+  reason: {description: Why, for the record of disabling, enabling, deleting and of a new end., type: str}
+"""
+
+EXAMPLES = r"""
+- name: Jensen may come until Christmas
+  uam.uam.user:
+    name: jensen
+    email: jensen@example.org
+    company: Lindqvist AB
+    expire_at: "2026-12-24T17:00:00Z"
+
+- name: Nobody of last year's project
+  uam.uam.user:
+    name: noor
+    state: disabled
+    reason: The project is over
+"""
+
+RETURN = r"""
+user:
+  description: The user, as the API has it; after a deletion and in check mode, as it was.
+  type: dict
+  returned: when there is one
+preview:
+  description: What the service says that each change would do.
+  type: list
+  returned: in check mode
+"""
+
+from ansible_collections.uam.uam.plugins.module_utils.api import Refused, Task, changes, same
+
+FIELDS = ("email", "full_name", "supervisor", "purpose", "note", "sponsor_email", "manager", "source_networks")
+
+
+def find(task):
+    name = task.params["name"]
+    listed = task.api.named("/users", name, field="username", q=name)
+    return listed and task.api.call("GET", "/users/%d" % listed["id"])
+
+
+def wanted_fields(task):
+    wanted = task.given(*FIELDS)
+    hours = task.params["hours"]
+    if hours is not None:
+        wanted["hours"] = hours if hours.get("windows") else None
+    company = task.params["company"]
+    if company is not None:
+        found = task.api.named("/companies", company, q=company) if company else None
+        # In check mode a task before this one may be what would make it.
+        if company and not found and not task.module.check_mode:
+            raise Refused("There is no company %s" % company)
+        wanted["company_id"] = found["id"] if found else company or None
+    return wanted
+
+
+def create(task, wanted):
+    body = dict(wanted, username=task.params["name"], **task.given("ttl_days", "expire_at"))
+    task.differs({}, body)
+    made = task.change("POST", "/users", body)
+    return made and task.api.call("GET", "/users/%d" % made["id"])
+
+
+def update(task, user, wanted):
+    path = "/users/%d" % user["id"]
+    reason = task.given("reason")
+    fields = changes(user, wanted)
+    if fields:
+        task.differs({field: user.get(field) for field in fields}, fields)
+        task.change("PATCH", path, fields)
+    until = task.params["expire_at"]
+    if until is not None and not same(user["expire_at"], until):
+        task.differs({"expire_at": user["expire_at"]}, {"expire_at": until})
+        task.change("POST", path + "/extend", dict(reason, until=until), preview=True)
+    if user["status"] == "disabled":
+        task.differs({"status": "disabled"}, {"status": "active"})
+        task.change("POST", path + "/enable", reason, preview=True)
+
+
+def disable(task, user):
+    if user["status"] != "active":
+        return
+    task.differs({"status": user["status"]}, {"status": "disabled"})
+    task.change("POST", "/users/%d/disable" % user["id"], task.given("reason"), preview=True)
+
+
+def work(task):
+    user = find(task)
+    state = task.params["state"]
+    if state == "absent":
+        if user:
+            task.differs({"username": user["username"], "status": user["status"]}, {})
+            task.change("DELETE", "/users/%d" % user["id"], query=task.given("reason"), preview=True)
+        return {"user": user} if user else {}
+    if not user:
+        if state == "disabled" and task.module.check_mode:
+            task.result["changed"] = True
+            return {}
+        if state == "disabled":
+            raise Refused("There is no user %s to disable" % task.params["name"])
+        made = create(task, wanted_fields(task))
+        return {"user": made} if made else {}
+    if state == "disabled":
+        disable(task, user)
+    else:
+        update(task, user, wanted_fields(task))
+    return {"user": find(task) if task.result["changed"] and not task.module.check_mode else user}
+
+
+def main():
+    Task(
+        dict(
+            name=dict(type="str", required=True),
+            state=dict(type="str", choices=["present", "disabled", "absent"], default="present"),
+            email=dict(type="str"),
+            full_name=dict(type="str"),
+            supervisor=dict(type="str"),
+            purpose=dict(type="str"),
+            note=dict(type="str"),
+            sponsor_email=dict(type="str"),
+            company=dict(type="str"),
+            manager=dict(type="bool"),
+            source_networks=dict(type="list", elements="str"),
+            hours=dict(type="dict"),
+            ttl_days=dict(type="int"),
+            expire_at=dict(type="str"),
+            reason=dict(type="str"),
+        ),
+        mutually_exclusive=[("ttl_days", "expire_at")],
+    ).run(work)
+
+
+if __name__ == "__main__":
+    main()
