@@ -80,7 +80,7 @@ describe("oneByOne()", () => {
 describe("which users are shown", () => {
   test("readUsersView() takes from the address what makes sense", () => {
     const plain = readUsersView({});
-    const uses = { last_used: "", silent_for: "" } as const;
+    const uses = { last_used: "", silent_for: "", welcome: "" } as const;
     expect(plain).toEqual({ q: "", status: "", supervisor: "", ...uses, sort: "-created_at", page: 1 });
     expect(readUsersView({ status: "gone", sort: "email", page: "1e3" })).toEqual(plain);
     expect(readUsersView({ q: "x".repeat(500) }).q).toHaveLength(128);
@@ -89,6 +89,10 @@ describe("which users are shown", () => {
     expect(isEverybody({ ...plain, status: "expired" })).toBe(false);
     expect(readUsersView({ last_used: "always", silent_for: "soon" })).toEqual(plain);
     expect(isEverybody({ ...plain, silent_for: "30d" })).toBe(false);
+    expect(isEverybody(plain)).toBe(true);
+    expect(isEverybody({ ...plain, sort: "username", page: 3 })).toBe(true);
+    expect(readUsersView({ welcome: "sent" })).toEqual(plain);
+    expect(isEverybody(readUsersView({ welcome: "pending" }))).toBe(false);
     // One choice on the page: what it does not show is not asked.
     expect(readUsersView({ last_used: "never", silent_for: "30d" })).toEqual({ ...plain, last_used: "never" });
   });

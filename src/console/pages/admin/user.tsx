@@ -26,6 +26,7 @@ import type { UserRecord } from "./user/record.ts";
 import { PendingRequest } from "./user/request.tsx";
 import { Sessions } from "./user/sessions.tsx";
 import { Trail } from "./user/trail.tsx";
+import { Untold } from "./user/untold.tsx";
 
 export const User = signedIn("admin", forRole("users", UserPage));
 
@@ -64,6 +65,7 @@ function One({ id }: { readonly id: number }) {
           {(data) => (
             <div class="stack">
               <PendingRequest user={data} />
+              <Untold user={data} onDone={tell} />
               <Overview user={data} onDone={tell} />
               <Diagnosis user={data} />
               <UserHosts user={data} onDone={tell} />

@@ -101,7 +101,7 @@ function List({ view, items, total, selection, isAllowed, onDone }: ListProps) {
         <p role="status">{userListTexts.found(total, isEverybody(view))}</p>
       </ListHead>
       {isAllowed && items.length + selection.users.length > 0 ? (
-        <BulkBar {...{ selection, items, total }} onBulk={(kind) => setBulk({ kind, users: selection.users })} />
+        <BulkBar {...{ selection, items, total }} onBulk={(kind, users) => setBulk({ kind, users })} />
       ) : null}
       {items.length === 0 ? (
         total === 0 ? (

@@ -137,6 +137,15 @@ const en = {
     busy: "Saving …",
     done: (name: string) => `${name} was changed.`,
   },
+  welcome: {
+    untold: (name: string) => `${name} was not told of the account yet.`,
+    open: "Send the welcome mail …",
+    title: (name: string) => `Tell ${name} of the account`,
+    will: (email: string) => `${email} gets the mail that says how to log in.`,
+    submit: "Send the mail",
+    busy: "Sending …",
+    done: (name: string) => `${name} was told.`,
+  },
   keys: {
     title: "SSH keys",
     none: (name: string) => `${name} has no key, and cannot log in to the host.`,

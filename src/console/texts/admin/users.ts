@@ -23,6 +23,8 @@ const en = {
       "90d": "Silent for 90 days",
     },
     useHint: "Here and by SSH.",
+    welcome: "Welcome mail",
+    welcomes: { "": "Any", pending: "Not sent yet" },
     sort: "Order",
     sorts: {
       "-created_at": "Newest first",
@@ -40,6 +42,7 @@ const en = {
     contact: "E-mail, supervisor",
     supervisor: "Supervisor",
     status: "Status",
+    untold: "not told yet",
     login: "Last login",
     never: "never",
     keys: "Keys",
@@ -65,6 +68,7 @@ const en = {
     hint: "Select users to extend or disable several at once.",
     extend: (users: number) => `Extend ${count(users, "user", "users")} …`,
     disable: (users: number) => `Disable ${count(users, "user", "users")} …`,
+    welcome: (users: number) => `Tell ${count(users, "user", "users")} …`,
     days: "More days",
     daysHint: "Counted from the present end of access, or from now if that is over. Empty means the default.",
     daysWrong: `Give a whole number of days from 1 to ${number(MAX_DAYS)}, or nothing for the default.`,
@@ -100,6 +104,15 @@ const en = {
       confirm: (users: number) => `Disable ${count(users, "user", "users")}`,
       running: (reached: number, total: number) => `Disabling: ${number(reached)} of ${number(total)} done`,
       done: (users: number) => `${count(users, "user was", "users were")} disabled.`,
+    },
+    welcoming: {
+      title: (users: number) => `Tell ${count(users, "user", "users")} of the account`,
+      each: (email: string) => `A mail goes to ${email}.`,
+      expected: (users: number, _days: number) =>
+        `${count(users, "user gets", "users get")} the mail that says how to log in.`,
+      confirm: (users: number) => `Send ${count(users, "mail", "mails")}`,
+      running: (reached: number, total: number) => `Sending: ${number(reached)} of ${number(total)} done`,
+      done: (users: number) => `${count(users, "user was", "users were")} told.`,
     },
   },
   create: {

@@ -3,7 +3,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import type { Browser, Page } from "playwright-core";
-import { PAGES } from "../../../../src/shared/product/pages.ts";
+import { PAGES, userPage } from "../../../../src/shared/product/pages.ts";
 import { DAY, shift } from "../../../../src/shared/time/clock.ts";
 import { sshKeys, users } from "../../../../src/store/schema.ts";
 import { type Client, loginUser } from "../../../support/app.ts";
@@ -111,6 +111,52 @@ describeInBrowser("the list of users", () => {
     await says(page, "The address has a filter that there is not.");
     await says(page, "there are 30d, 60d, 90d");
     await says(page, "3 users.");
+  });
+
+  test("finds who was not told yet, and tells several of them, or one on their page", async () => {
+    const lines = ["username,email", "amy,amy@example.org", "ben,ben@example.org", "cal,cal@example.org"].join("\n");
+    const sent = await admin.call("POST", "/users/import?mail=false", lines, { "content-type": "text/csv" });
+    expect(sent.status).toBe(200);
+    await create("told");
+    const ben = (await admin.call("GET", "/users?q=ben")).body.data.items[0].id as number;
+    await admin.call("POST", `/users/${ben}/disable`);
+    const pending = async () => {
+      const { body } = await admin.call("GET", "/users?welcome=pending&sort=username");
+      return body.data.items.map(({ username }: { username: string }) => username);
+    };
+    await open();
+    await page.getByLabel("Welcome mail").selectOption("pending");
+    await says(page, "3 users match.");
+    expect(new URL(page.url()).search).toBe("?welcome=pending");
+    expect(await row("amy").locator("td").nth(1).textContent()).toMatch(/not told yet$/);
+    await page.getByRole("checkbox", { name: "Select all 3 on this page" }).click();
+    // Nobody who cannot log in is told of access.
+    await page.getByRole("button", { name: "Tell 2 users …" }).click();
+    const dialog = page.getByRole("dialog", { name: "Tell 2 users of the account" });
+    await dialog.getByText("2 users get the mail that says how to log in.").waitFor();
+    // Somebody else tells one of them meanwhile.
+    const amy = (await admin.call("GET", "/users?q=amy")).body.data.items[0].id as number;
+    await admin.call("POST", `/users/${amy}/welcome`);
+    await dialog.getByRole("button", { name: "Send 2 mails" }).click();
+    await dialog.getByText("1 user was told.").waitFor();
+    await dialog.getByText("amy has been welcomed already").waitFor();
+    await dialog.getByRole("button", { name: "Close" }).click();
+    await says(page, "1 user was told. Failed for 1 user.");
+    expect(await pending()).toEqual(["ben"]);
+
+    await page.goto(userPage(ben));
+    await says(page, "ben was not told of the account yet.");
+    await atRest(page);
+    expect(await page.getByRole("button", { name: "Send the welcome mail …" }).count()).toBe(0);
+    await admin.call("POST", `/users/${ben}/enable`);
+    await page.reload();
+    await page.getByRole("button", { name: "Send the welcome mail …" }).click();
+    await says(page, "ben@example.org gets the mail that says how to log in.");
+    await page.getByRole("button", { name: "Send the mail", exact: true }).click();
+    await says(page, "ben was told.");
+    await atRest(page);
+    expect(await page.getByText("was not told of the account").count()).toBe(0);
+    expect(await pending()).toEqual([]);
   });
 
   describe("a selection", () => {

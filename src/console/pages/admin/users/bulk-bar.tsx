@@ -15,12 +15,13 @@ interface BulkBarProps {
   readonly items: readonly ListedUser[];
   /** How many match, on all pages. */
   readonly total: number;
-  readonly onBulk: (kind: BulkKind) => void;
+  readonly onBulk: (kind: BulkKind, users: readonly ListedUser[]) => void;
 }
 
 export function BulkBar({ selection, items, total, onBulk }: BulkBarProps) {
   const { bulk } = userListTexts;
   const selected = selection.users.length;
+  const untold = selection.users.filter(({ welcome, status }) => welcome === "pending" && status === "active");
   const here = items.filter(({ id }) => selection.has(id)).length;
   const place = useRef<HTMLFieldSetElement>(null);
   // The button that was pressed may be gone.
@@ -49,8 +50,11 @@ export function BulkBar({ selection, items, total, onBulk }: BulkBarProps) {
         ) : null}
         {selected === 0 ? null : (
           <>
-            <Button onClick={() => onBulk("extend")}>{bulk.extend(selected)}</Button>
-            <Button kind="danger" onClick={() => onBulk("disable")}>
+            <Button onClick={() => onBulk("extend", selection.users)}>{bulk.extend(selected)}</Button>
+            {untold.length === 0 ? null : (
+              <Button onClick={() => onBulk("welcome", untold)}>{bulk.welcome(untold.length)}</Button>
+            )}
+            <Button kind="danger" onClick={() => onBulk("disable", selection.users)}>
               {bulk.disable(selected)}
             </Button>
             <Button

@@ -3,6 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { userPage } from "../../../../shared/product/pages.ts";
+import { api } from "../../../api.ts";
 import { forgetAnswers } from "../../../signed-in.tsx";
 import { userListTexts } from "../../../texts/admin/users.ts";
 import { common } from "../../../texts/common.ts";
@@ -12,18 +13,18 @@ import { Button } from "../../../ui/button.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { Input } from "../../../ui/field.tsx";
 import { Form } from "../../../ui/form.tsx";
-import { type Change, makeChange, previewChange, type UserPreview } from "../change.ts";
+import { type Change, makeChange, previewChange } from "../change.ts";
 import { daysOf } from "../days.ts";
 import { useReason } from "../reason.tsx";
 import type { UserRecord } from "../user/record.ts";
-import type { BulkKind } from "./bulk.ts";
-import { Expected, Failed } from "./bulk-parts.tsx";
+import { type BulkKind, bulkTexts } from "./bulk.ts";
+import { type Effects, Expected, Failed } from "./bulk-parts.tsx";
 import { doneOf, failedOf, type Outcome, oneByOne } from "./one-by-one.ts";
 
 type Phase =
   | { readonly name: "days" }
   | { readonly name: "checking"; readonly reached: number }
-  | { readonly name: "ready"; readonly previews: readonly Outcome<UserRecord, UserPreview>[] }
+  | { readonly name: "ready"; readonly previews: readonly Outcome<UserRecord, Effects>[] }
   | { readonly name: "running"; readonly total: number; readonly outcomes: readonly Outcome<UserRecord, string>[] }
   | { readonly name: "over"; readonly total: number; readonly outcomes: readonly Outcome<UserRecord, string>[] };
 
@@ -36,16 +37,16 @@ interface BulkDialogProps {
 
 export function BulkDialog({ kind, users, onClose }: BulkDialogProps) {
   const { bulk } = userListTexts;
-  const texts = bulk[kind === "extend" ? "extending" : "disabling"];
+  const texts = bulkTexts(kind);
   const [phase, setPhase] = useState<Phase>(kind === "extend" ? { name: "days" } : { name: "checking", reached: 0 });
   const [days, setDays] = useState("");
   const reason = useReason();
   const stopped = useRef(false);
-  const change: Change = kind === "extend" ? { kind, days: daysOf(days) ?? 0 } : { kind };
+  const work = workOf(kind, daysOf(days) ?? 0);
 
   async function check() {
     setPhase({ name: "checking", reached: 0 });
-    const previews = await oneByOne(users, ({ id }) => previewChange(id, change), {
+    const previews = await oneByOne(users, work.preview, {
       onProgress: ({ length }) => setPhase({ name: "checking", reached: length }),
       isStopped: () => stopped.current,
     });
@@ -57,7 +58,7 @@ export function BulkDialog({ kind, users, onClose }: BulkDialogProps) {
     if (why === undefined) return;
     const total = chosen.length;
     setPhase({ name: "running", total, outcomes: [] });
-    const outcomes = await oneByOne(chosen, ({ id }) => makeChange(id, change, why), {
+    const outcomes = await oneByOne(chosen, (user) => work.make(user, why), {
       onProgress: (outcomes) => setPhase({ name: "running", total, outcomes }),
       isStopped: () => stopped.current,
     });
@@ -67,7 +68,7 @@ export function BulkDialog({ kind, users, onClose }: BulkDialogProps) {
   }
 
   useEffect(() => {
-    if (kind === "disable") void check();
+    if (kind !== "extend") void check();
     // Stops when the page is left, or the session ends.
     return () => {
       stopped.current = true;
@@ -93,9 +94,9 @@ export function BulkDialog({ kind, users, onClose }: BulkDialogProps) {
       {phase.name === "ready" ? (
         <Expected
           kind={kind}
-          days={change.kind === "extend" ? change.days : 0}
+          days={daysOf(days) ?? 0}
           previews={phase.previews}
-          reason={reason.field}
+          reason={kind === "welcome" ? null : reason.field}
           onBack={kind === "extend" ? () => setPhase({ name: "days" }) : undefined}
           onConfirm={() => void run(doneOf(phase.previews).map(({ item }) => item))}
           onClose={close}
@@ -113,6 +114,29 @@ export function BulkDialog({ kind, users, onClose }: BulkDialogProps) {
       {phase.name === "over" ? <Over kind={kind} phase={phase} onClose={close} /> : null}
     </Dialog>
   );
+}
+
+/** What is done to each of them; on return it holds, on further hosts as the sentence says. */
+interface Work {
+  readonly preview: (user: UserRecord) => Promise<Effects>;
+  readonly make: (user: UserRecord, why: string) => Promise<string>;
+}
+
+function workOf(kind: BulkKind, days: number): Work {
+  if (kind === "welcome") {
+    return {
+      preview: async ({ email }) => ({ effects: [userListTexts.bulk.welcoming.each(email)] }),
+      make: async ({ id }) => {
+        await api("POST /users/:id/welcome", { params: { id } });
+        return "";
+      },
+    };
+  }
+  const change: Change = kind === "extend" ? { kind, days } : { kind };
+  return {
+    preview: ({ id }) => previewChange(id, change),
+    make: ({ id }, why) => makeChange(id, change, why),
+  };
 }
 
 interface DaysFormProps {
@@ -155,7 +179,7 @@ function DaysForm({ days, onDays, onChecked, onClose }: DaysFormProps) {
 function summaryOf(kind: BulkKind, outcomes: readonly Outcome<UserRecord, string>[]): string {
   const { bulk } = userListTexts;
   const failed = failedOf(outcomes).length;
-  const done = bulk[kind === "extend" ? "extending" : "disabling"].done(doneOf(outcomes).length);
+  const done = bulkTexts(kind).done(doneOf(outcomes).length);
   return failed === 0 ? done : `${done} ${bulk.failed(failed)}.`;
 }
 
@@ -189,7 +213,7 @@ interface OverProps {
 
 function Over({ kind, phase: { outcomes, total }, onClose }: OverProps) {
   const { bulk } = userListTexts;
-  const texts = bulk[kind === "extend" ? "extending" : "disabling"];
+  const texts = bulkTexts(kind);
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => place.current?.focus(), []);
   const failed = failedOf(outcomes);

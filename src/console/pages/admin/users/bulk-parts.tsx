@@ -8,17 +8,21 @@ import { common } from "../../../texts/common.ts";
 import { Button } from "../../../ui/button.tsx";
 import { sentenceOf } from "../../../ui/notice.tsx";
 import { Typed } from "../../../ui/typed.tsx";
-import type { UserPreview } from "../change.ts";
 import { DryRun } from "../effects.tsx";
 import type { UserRecord } from "../user/record.ts";
-import type { BulkKind } from "./bulk.ts";
+import { type BulkKind, bulkTexts } from "./bulk.ts";
 import { doneOf, failedOf, type Outcome } from "./one-by-one.ts";
+
+/** What a change would do to one of them, in sentences. */
+export interface Effects {
+  readonly effects: readonly string[];
+}
 
 interface ExpectedProps {
   readonly kind: BulkKind;
   /** By how much they would be extended; 0 means the default. */
   readonly days: number;
-  readonly previews: readonly Outcome<UserRecord, UserPreview>[];
+  readonly previews: readonly Outcome<UserRecord, Effects>[];
   /** Where it is said why. */
   readonly reason: ComponentChildren;
   /** Back to what can be chosen; undefined where there is nothing. */
@@ -30,7 +34,7 @@ interface ExpectedProps {
 /** The sum, each user's effects behind it, and the one confirmation. */
 export function Expected({ kind, days, previews, reason, onBack, onConfirm, onClose }: ExpectedProps) {
   const { bulk } = userListTexts;
-  const texts = bulk[kind === "extend" ? "extending" : "disabling"];
+  const texts = bulkTexts(kind);
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => place.current?.focus(), []);
   const possible = doneOf(previews);

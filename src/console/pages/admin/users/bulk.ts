@@ -1,3 +1,11 @@
 /** The actions for several users at once. */
 
-export type BulkKind = "extend" | "disable";
+import { userListTexts } from "../../../texts/admin/users.ts";
+
+export type BulkKind = "extend" | "disable" | "welcome";
+
+const TEXTS = { extend: "extending", disable: "disabling", welcome: "welcoming" } as const;
+
+export function bulkTexts(kind: BulkKind) {
+  return userListTexts.bulk[TEXTS[kind]];
+}

@@ -51,7 +51,15 @@ const SHOWN: readonly Column<ListedUser>[] = [
       </>
     ),
   },
-  { name: columns.status, isEvident: true, cell: ({ status }) => <Status value={status} /> },
+  {
+    name: columns.status,
+    isEvident: true,
+    cell: ({ status, welcome }) => (
+      <>
+        <Status value={status} /> {welcome === "pending" ? <span class="hint">{columns.untold}</span> : null}
+      </>
+    ),
+  },
   {
     name: columns.contact,
     isEvident: true,

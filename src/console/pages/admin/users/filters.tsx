@@ -7,7 +7,7 @@ import { Input, Select } from "../../../ui/field.tsx";
 import { Form } from "../../../ui/form.tsx";
 import { useTyped } from "../../../ui/use-typed.ts";
 import { useApi } from "../../../use-api.tsx";
-import { addressOfUsers, MAX_SEARCH, readUsersView, SORTS, STATUSES, USES, type UsersView } from "./view.ts";
+import { addressOfUsers, MAX_SEARCH, readUsersView, SORTS, STATUSES, USES, type UsersView, WELCOMES } from "./view.ts";
 
 /** The id of the names that are suggested. */
 const SUPERVISORS = "supervisors";
@@ -63,6 +63,12 @@ export function Filters({ view }: { readonly view: UsersView }) {
           value={view.last_used || view.silent_for}
           options={USES.map((use) => [use, filters.uses[use]])}
           onValue={(use) => choose(use === "never" ? { last_used: use } : { last_used: "", silent_for: use })}
+        />
+        <Select
+          label={filters.welcome}
+          value={view.welcome}
+          options={WELCOMES.map((welcome) => [welcome, filters.welcomes[welcome]])}
+          onValue={(welcome) => choose({ welcome })}
         />
         <Select
           label={filters.sort}

@@ -18,6 +18,8 @@ export interface UsersView {
   readonly last_used: "never" | "";
   /** Only those who did not log in for so long; empty for all. */
   readonly silent_for: (typeof SILENCES)[number] | "";
+  /** Only those who were not yet told of their account; empty for all. */
+  readonly welcome: (typeof WELCOMES)[number];
   readonly sort: Sort;
   readonly page: number;
 }
@@ -27,6 +29,7 @@ const NEVER = "never";
 const SILENCES = ["30d", "60d", "90d"] as const;
 /** Both filters of what people use, as one choice. */
 export const USES = ["", NEVER, ...SILENCES] as const;
+export const WELCOMES = ["", "pending"] as const;
 export const SORTS: readonly Sort[] = ["-created_at", "created_at", "username", "-username", "expire_at", "-expire_at"];
 /** Users on a page. */
 export const PAGE_SIZE = 25;
@@ -38,7 +41,7 @@ const NEWEST: Sort = "-created_at";
 /** What an address may say. */
 export const FILTERS: Readonly<Record<Exclude<keyof UsersView, "page">, Filters[string]>> = {
   ...{ q: anyText, supervisor: anyText },
-  ...{ status: STATUSES, sort: SORTS, last_used: ["", NEVER], silent_for: ["", ...SILENCES] },
+  ...{ status: STATUSES, sort: SORTS, last_used: ["", NEVER], silent_for: ["", ...SILENCES], welcome: WELCOMES },
 };
 
 /** Parses the address; values that make no sense do not count. */
@@ -51,6 +54,7 @@ export function readUsersView(query: Readonly<Record<string, string>>): UsersVie
     last_used: isNever ? NEVER : "",
     // Users who never logged in are silent anyway, and the page has one choice for both.
     silent_for: (isNever ? undefined : SILENCES.find((known) => known === query.silent_for)) ?? "",
+    welcome: WELCOMES.find((known) => known === query.welcome) ?? "",
     sort: SORTS.find((known) => known === query.sort) ?? NEWEST,
     page: pageOf(query.page),
   };
@@ -77,6 +81,6 @@ export function askOf(view: UsersView, pageSize = PAGE_SIZE): QueryOf<"GET /user
 }
 
 /** Whether everybody is shown. */
-export function isEverybody({ q, status, supervisor, last_used, silent_for }: UsersView): boolean {
-  return `${q}${status}${supervisor}${last_used}${silent_for}`.trim() === "";
+export function isEverybody({ sort: _, page: __, ...filters }: UsersView): boolean {
+  return Object.values(filters).join("").trim() === "";
 }
