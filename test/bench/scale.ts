@@ -116,6 +116,7 @@ const KINDS: Readonly<Record<string, (random: Random) => string>> = {
   "GET /users?status": () => "/users?status=active",
   "GET /users?q": (random) => `/users?q=u${upTo(filled.users, random)}`,
   "GET /users?sort": () => "/users?sort=expire_at",
+  "GET /users?silent_for": () => "/users?silent_for=30d",
   "GET /admin/stats": () => "/admin/stats",
   "GET /admin/stats/series": () => "/admin/stats/series",
 };
@@ -156,12 +157,13 @@ async function fillUsers(app: TestApp, users: number): Promise<void> {
   const superuser = openDatabase(app.superuser, 1);
   const now = app.clock.now().toISOString();
   await superuser.db.execute(sql`
-    insert into users (username, email, supervisor, purpose, status, expire_at, created_at, updated_at)
+    insert into users (username, email, supervisor, purpose, status, expire_at, created_at, seen_at, updated_at)
     select 'u' || n, 'u' || n || '@example.org', 'boss' || n % 50, 'work on the cluster, project ' || n % 300,
       case when n % ${EXPIRING} = 0 then 'active' when n % 10 = 1 then 'disabled' when n % 10 = 2 then 'expired' else 'active' end,
       ${now}::timestamptz + case when n % ${EXPIRING} = 0 then interval '1 second' when n % 10 = 2 then interval '-1 day'
         else interval '40 days' + n % 300 * interval '1 day' end,
-      ${now}::timestamptz - interval '1 year', ${now}::timestamptz
+      ${now}::timestamptz - n % 365 * interval '1 day',
+      case when n % 3 > 0 then ${now}::timestamptz - n % 89 * interval '1 day' end, ${now}::timestamptz
     from generate_series(1, ${users}::int) n`);
   await superuser.db.execute(
     sql`insert into accounts (user_id, uid) select id, ${FIRST_UID}::int + id from users where status <> 'expired'`,

@@ -135,7 +135,7 @@ function conditionOf({ policy }: Context, filter: UserFilter, { search, parts, s
     companyId === undefined ? undefined : eq(users.companyId, companyId),
     terms === undefined ? undefined : haveTerms(policy, terms, now),
     lastUsed === undefined ? undefined : isNull(users.seenAt),
-    silentSince === undefined ? undefined : isSilentSince(silentSince),
+    silentSince === undefined ? undefined : or(...silentKinds(silentSince)),
     search === "" ? undefined : holds(search, parts),
   );
 }
@@ -187,19 +187,19 @@ interface Kind {
 
 function prepareNear(db: Database, kind: Kind) {
   const { status, hasSupervisor, hasCompany, isUnwelcomed, isUnused, isSilent, sort } = kind;
-  const where = and(
+  const others = and(
     status === undefined ? undefined : hasStatusAt(status, sql`${sql.placeholder("now")}`),
     hasSupervisor ? eq(users.supervisor, sql.placeholder("supervisor")) : undefined,
     hasCompany ? eq(users.companyId, sql.placeholder("companyId")) : undefined,
     isUnwelcomed ? isNotNull(users.welcomePendingSince) : undefined,
     isUnused ? isNull(users.seenAt) : undefined,
-    isSilent ? isSilentSince(sql`${sql.placeholder("since")}`) : undefined,
   );
+  const kinds = isSilent ? silentKinds(sql`${sql.placeholder("since")}`) : [undefined];
   const order = orderOf(sort);
   const page = db
     .select()
     .from(users)
-    .where(where)
+    .where(and(others, or(...kinds)))
     .orderBy(...order)
     .limit(sql.placeholder("size"))
     .offset(sql.placeholder("offset"));
@@ -209,12 +209,15 @@ function prepareNear(db: Database, kind: Kind) {
     lastKeyUseAt: { sql: lastKeyUseAt, read: (at: unknown) => (at === null ? null : new Date(String(at))) },
   };
   const items = jsonRows(columns, sql`${page} users`, order);
-  return db.select({ total: count(), items }).from(users).where(where).prepare("list_users_near");
+  // Each kind by itself, whom the index alone then counts; nobody is of two.
+  const counts = kinds.map((kind) => sql`(${db.select({ total: count() }).from(users).where(and(others, kind))})`);
+  const total = sql.join(counts, sql` + `).mapWith(Number);
+  return db.select({ total, items }).from(sql`(values (1)) one`).prepare("list_users_near");
 }
 
-/** Whoever is newer than that has had no time to be silent. */
-function isSilentSince(time: Date | SQL): SQL | undefined {
-  return or(lte(users.seenAt, time), and(isNull(users.seenAt), lte(users.createdAt, time)));
+/** Whoever was seen then at last, and whoever never was and is no newer: who is newer than that has had no time to be silent. */
+function silentKinds(time: Date | SQL): (SQL | undefined)[] {
+  return [lte(users.seenAt, time), and(isNull(users.seenAt), lte(users.createdAt, time))];
 }
 
 interface Wanted {

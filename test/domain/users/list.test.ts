@@ -15,6 +15,14 @@ const FILTERS: readonly (readonly [UserFilter, (user: UserRow) => boolean])[] = 
   [{}, () => true],
   [{ status: "active" }, ({ status }) => status === "active"],
   [{ lastUsed: "never" }, ({ seenAt }) => seenAt === null],
+  [
+    { silentFor: "10d", lastUsed: "never" },
+    ({ seenAt, createdAt }) => seenAt === null && createdAt.getTime() <= tenDaysAgo(),
+  ],
+  [
+    { silentFor: "10d", status: "active" },
+    ({ seenAt, createdAt, status }) => status === "active" && (seenAt ?? createdAt).getTime() <= tenDaysAgo(),
+  ],
   [{ silentFor: "10d" }, ({ seenAt, createdAt }) => (seenAt ?? createdAt).getTime() <= tenDaysAgo()],
 ];
 
@@ -27,7 +35,8 @@ test("a page is the same whether it is near the beginning or behind it", async (
   await app.db.execute(sql`
       insert into users (username, email, supervisor, status, expire_at, created_at, updated_at, seen_at)
       select 'far' || n * 7919 % 2311, 'far@example.org', 'far', case when n % 3 = 0 then 'disabled' else 'active' end,
-        ${app.clock.now().toISOString()}::timestamptz + n % 100 * interval '1 day' + interval '1 hour', now(), now(),
+        ${app.clock.now().toISOString()}::timestamptz + n % 100 * interval '1 day' + interval '1 hour',
+        ${app.clock.now().toISOString()}::timestamptz - n % 30 * interval '1 day', now(),
         case when n % 4 <> 0 then ${app.clock.now().toISOString()}::timestamptz - n % 40 * interval '1 day' end
       from generate_series(1, 2310) n`);
   const none = { activeKeys: 0, lastKeyUseAt: null };
