@@ -20,7 +20,15 @@ import { CreatedUser, DeletionQuery, NewUser, UserChanges } from "./users/bodies
 import { Extension, Reason } from "./users/changes.ts";
 import { UserDiagnosis } from "./users/diagnosis.ts";
 import { HoursQuery, UserHours } from "./users/hours.ts";
-import { ListedUser, SupervisorList, SupervisorQuery, UserExportQuery, UserQuery, UserRecord } from "./users/lists.ts";
+import {
+  ListedUser,
+  OneUser,
+  SupervisorList,
+  SupervisorQuery,
+  UserExportQuery,
+  UserQuery,
+  UserRecord,
+} from "./users/lists.ts";
 
 /** In answers to requests that have `unchanged_since`. */
 const undoing = v.optional(
@@ -82,7 +90,7 @@ export const users = {
     description: "Expired users can be read until they are recycled.",
     who: operators,
     params: IdParams,
-    answer: UserRecord,
+    answer: OneUser,
     refusals: { 404: true },
     otherwise: 404,
     reasons: ["user.missing"],

@@ -24,6 +24,8 @@ import { accessTimes } from "./hours.ts";
 
 export const USER_NETWORKS = "From where the account's keys may be used for SSH; empty: from anywhere";
 
+const TERMS_VERSION = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
+
 export const MANAGER = "Whether they may see and end the users of their company";
 
 const userFilters = {
@@ -91,6 +93,25 @@ export const UserRecord = v.pipe(
     updated_at: timestamp,
   }),
   v.title("User"),
+);
+
+/** One user, where the service has terms of use with what they accepted. */
+export const OneUser = v.pipe(
+  v.object({
+    ...UserRecord.pipe[0].entries,
+    terms: v.optional(
+      v.pipe(
+        v.object({
+          version: described(TERMS_VERSION, "Of those in force"),
+          pending: v.pipe(v.boolean(), v.description("Whether they still have to be accepted"), v.examples([true])),
+          accepted_version: described(TERMS_VERSION, "What the user last accepted; empty for nothing"),
+          accepted_at: v.pipe(v.nullable(timestamp), v.description("When; null for nothing")),
+        }),
+        v.description("Only where the service has terms of use; a version is the SHA-256 of a text"),
+      ),
+    ),
+  }),
+  v.title("OneUser"),
 );
 
 export const ListedUser = v.pipe(

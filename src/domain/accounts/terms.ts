@@ -22,13 +22,30 @@ export interface OwnTerms {
 /** Undefined where there are no terms, which costs nothing. */
 export async function findOwnTerms(
   db: Database | Transaction,
-  { terms: read }: Policy,
+  policy: Policy,
   userId: number,
 ): Promise<OwnTerms | undefined> {
+  const known = await findAcceptedTerms(db, policy, userId);
+  if (known === undefined) return undefined;
+  const { version, accepted, acceptedAt } = known;
+  return { version, acceptedAt: accepted === version ? acceptedAt : null };
+}
+
+/** What a user last accepted, whether or not it is in force; "" and null for nothing. */
+export interface AcceptedTerms extends OwnTerms {
+  readonly accepted: string;
+}
+
+/** The same for administrators: `acceptedAt` is when the user accepted `accepted`. Undefined where there are no terms, which costs nothing. */
+export async function findAcceptedTerms(
+  db: Database | Transaction,
+  { terms: read }: Policy,
+  userId: number,
+): Promise<AcceptedTerms | undefined> {
   const present = read();
   if (present === undefined) return undefined;
   const [answer] = await db.select().from(termsAnswers).where(eq(termsAnswers.userId, userId));
-  return { version: present.version, acceptedAt: answer?.accepted === present.version ? answer.acceptedAt : null };
+  return { version: present.version, accepted: answer?.accepted ?? "", acceptedAt: answer?.acceptedAt ?? null };
 }
 
 /** Throws `conflict` for a user who has to accept the terms first. */

@@ -66,6 +66,14 @@ describe("a new user", () => {
     });
     expect((await upload(client)).status).toBe(201);
     expect(await askings(app, "alice")).toEqual([]);
+    const admin = await app.admin();
+    const seen = async () => (await admin.call("GET", `/users/${id}`)).body.data.terms;
+    const known = { accepted_version: VERSION, accepted_at: now };
+    expect(await seen()).toEqual({ version: VERSION, pending: false, ...known });
+    await restart(app, OTHER);
+    expect(await seen()).toEqual({ version: OTHER.version, pending: true, ...known });
+    await restart(app, undefined);
+    expect(await seen()).toBeUndefined();
   });
 
   test("accepts once, however often and however many at once", async () => {

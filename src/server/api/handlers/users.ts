@@ -3,6 +3,7 @@
 import type { UserFilters } from "../../../contract/users/lists.ts";
 import type { users } from "../../../contract/users.ts";
 import { openingsBetween } from "../../../domain/accounts/opening.ts";
+import { type AcceptedTerms, findAcceptedTerms } from "../../../domain/accounts/terms.ts";
 import { exportUsers } from "../../../domain/exports/users.ts";
 import { awaitHosts } from "../../../domain/hosts/confirmation.ts";
 import type { Context } from "../../../domain/operation/context.ts";
@@ -16,7 +17,7 @@ import { listSupervisors } from "../../../domain/users/supervisors.ts";
 import { updateUser } from "../../../domain/users/update.ts";
 import { createUser, deleteUser, disableUser, enableUser, getUser } from "../../../domain/users/users.ts";
 import { DAY, shift } from "../../../shared/time/clock.ts";
-import { formatTimestamp, parseTimestamp } from "../../../shared/time/timestamp.ts";
+import { formatOptionalTimestamp, formatTimestamp, parseTimestamp } from "../../../shared/time/timestamp.ts";
 import { diagnosisRecord } from "../../diagnosis-record.ts";
 import { hoursRecord } from "../../hours-records.ts";
 import { listedUserRecord, userFile } from "../../listed-user-record.ts";
@@ -53,7 +54,10 @@ export const userHandlers: Handlers<typeof users> = {
     );
   },
 
-  "GET /users/:id": async ({ context, params }) => userRecord(await getUser(context, params.id), context.clock.now()),
+  "GET /users/:id": async ({ context, params }) => {
+    const user = userRecord(await getUser(context, params.id), context.clock.now());
+    return { ...user, ...acceptedRecord(await findAcceptedTerms(context.autocommit, context.policy, params.id)) };
+  },
 
   "GET /users/:id/diagnosis": async ({ context, params }) => diagnosisRecord(await diagnoseUser(context, params.id)),
 
@@ -116,6 +120,13 @@ export const userHandlers: Handlers<typeof users> = {
     return { status: "deleted", ...hostsRecord(await awaitHosts(context, params.id)) };
   },
 };
+
+function acceptedRecord(terms: AcceptedTerms | undefined) {
+  if (terms === undefined) return {};
+  const { version, accepted, acceptedAt } = terms;
+  const answer = { accepted_version: accepted, accepted_at: formatOptionalTimestamp(acceptedAt) };
+  return { terms: { version, pending: accepted !== version, ...answer } };
+}
 
 function filterOf({
   q: search,
