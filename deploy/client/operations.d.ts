@@ -306,7 +306,7 @@ export interface Operations {
   getConsoleConfig: {
     route: "GET /console/config";
     input: {  };
-    answer: { version: string; brand: string; logo: string | null; dry_run: boolean; captcha: "image" | "proof" | "both" | "off" | (string & {}); contact: string; sso: { name: string } | null; setup: { command: string } | null };
+    answer: { version: string; brand: string; logo: string | null; dry_run: boolean; captcha: "image" | "proof" | "both" | "off" | (string & {}); sponsor: "off" | "optional" | "required" | (string & {}); terms: boolean; contact: string; sso: { name: string } | null; setup: { command: string } | null };
     reason: "database.full" | "internal" | "request.too_large" | "request.too_slow" | "service.not_ready";
   };
   /** Get the service's identity. */

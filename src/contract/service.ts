@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { SPONSOR_MODES } from "../shared/product/statuses.ts";
 import { described, statusOf } from "./fields.ts";
 import { anyone, type Routes } from "./route.ts";
 
@@ -18,6 +19,8 @@ const ConsoleConfig = v.pipe(
       v.picklist(["image", "proof", "both", "off"]),
       v.description("The proof needed to ask for a one-time code: see `UAM_CAPTCHA`"),
     ),
+    sponsor: v.pipe(v.picklist(SPONSOR_MODES), v.description("Whether users have a sponsor: see `UAM_SPONSOR`")),
+    terms: v.pipe(v.boolean(), v.description("Whether there are terms of use"), v.examples([false])),
     contact: described("help@example.org", "Whom to ask: an address or a sentence; empty where nobody is named"),
     sso: v.pipe(
       v.nullable(v.object({ name: described("Example Corp", "Its name for people") })),

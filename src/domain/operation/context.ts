@@ -5,6 +5,7 @@ import type { HostState } from "../../protocol/fleet.ts";
 import type { Host } from "../../protocol/host.ts";
 import type { Log } from "../../shared/log.ts";
 import type { KeyType } from "../../shared/product/ssh-key-types.ts";
+import type { SPONSOR_MODES } from "../../shared/product/statuses.ts";
 import type { ReadTerms } from "../../shared/text/terms.ts";
 import type { Clock } from "../../shared/time/clock.ts";
 import type { Reserve } from "../../shared/work/reserve.ts";
@@ -29,7 +30,7 @@ export interface SponsorPolicy {
 }
 
 /** `off`: there are none. `required`: nobody is created, and no application approved, without one. */
-export type SponsorMode = "off" | "optional" | "required";
+export type SponsorMode = (typeof SPONSOR_MODES)[number];
 
 /** The limits and policies that operations follow; durations in milliseconds. */
 export interface Policy {

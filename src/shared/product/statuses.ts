@@ -6,6 +6,9 @@ export const WELCOMES = ["pending", "sent"] as const;
 /** What became of a key that was found when an account was adopted. */
 export const FOUND_KEY_STATUSES = ["found", "stored", "dismissed"] as const;
 
+/** Whether somebody inside answers for each user: nobody, whoever has one, or everybody needs one. */
+export const SPONSOR_MODES = ["off", "optional", "required"] as const;
+
 /** Which users have not accepted the terms of use: all of them, or those who were asked two weeks ago. */
 export const TERMS = ["pending", "overdue"] as const;
 

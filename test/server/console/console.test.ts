@@ -164,7 +164,7 @@ describe("GET /console/config", () => {
     const before = await empty.anonymous().call("GET", "/console/config");
     expect(before.body.data).toEqual({
       ...{ version: "0.0.0-test", captcha: "both", contact: "help@example.org", sso: null },
-      ...{ brand: "Example Corp", logo: null, dry_run: true },
+      ...{ brand: "Example Corp", logo: null, dry_run: true, sponsor: "optional", terms: false },
       setup: { command: COMMAND },
     });
     await empty.admin();

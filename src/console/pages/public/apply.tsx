@@ -3,6 +3,7 @@
 import { useState } from "preact/hooks";
 import { PAGES } from "../../../shared/product/pages.ts";
 import { ApiFailure, api } from "../../api.ts";
+import { useInstallation } from "../../installation.ts";
 import { publicTexts } from "../../texts/public.ts";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
@@ -16,6 +17,9 @@ import { Outcome } from "./outcome.tsx";
 import { Refusal, reasonOf } from "./refusal.tsx";
 
 const EMPTY: Typed = { username: "", email: "", full_name: "", supervisor: "", sponsor_email: "", purpose: "" };
+
+/** Of a field for an e-mail address. */
+const ADDRESS = { type: "email", autocapitalize: "none" } as const;
 
 export function Apply() {
   const [sent, setSent] = useState<Typed>();
@@ -39,6 +43,7 @@ function ApplicationForm({ onSent }: { readonly onSent: (application: Typed) => 
   const [typed, setTyped] = useState(EMPTY);
   const [faults, setFaults] = useState<Faults>({});
   const { apply } = publicTexts;
+  const sponsor = useInstallation()?.sponsor;
   const sending = useAction(async () => {
     const found = faultsOf(typed);
     setFaults(found);
@@ -80,21 +85,21 @@ function ApplicationForm({ onSent }: { readonly onSent: (application: Typed) => 
         {...field("email")}
         label={apply.email}
         hint={apply.emailHint}
-        type="email"
+        {...ADDRESS}
         autocomplete="email"
-        autocapitalize="none"
         required
       />
       <Input {...field("full_name")} label={apply.fullName} autocomplete="name" />
       <Input {...field("supervisor")} label={apply.supervisor} hint={apply.supervisorHint} autocomplete="off" />
-      <Input
-        {...field("sponsor_email")}
-        label={apply.sponsor}
-        hint={apply.sponsorHint}
-        type="email"
-        autocomplete="off"
-        autocapitalize="none"
-      />
+      {sponsor === "off" ? null : (
+        <Input
+          {...field("sponsor_email")}
+          label={apply.sponsor}
+          hint={apply.sponsorHint}
+          {...ADDRESS}
+          autocomplete="off"
+        />
+      )}
       <Area
         {...field("purpose")}
         label={apply.purpose}

@@ -32,7 +32,19 @@ export const serviceHandlers: Handlers<typeof service> = {
     const { setupCommand: command } = web.options;
     const setup = command === undefined || (await web.hasAdmins()) ? null : { command };
     const provider = sso === undefined ? null : { name: sso.name };
-    return { version, brand, logo: logo?.() ?? null, dry_run: dryRun, captcha, contact, sso: provider, setup };
+    const { sponsor, terms } = web.services.policy;
+    const policy = { sponsor: sponsor.mode, terms: terms() !== undefined };
+    return {
+      version,
+      brand,
+      logo: logo?.() ?? null,
+      dry_run: dryRun,
+      captcha,
+      ...policy,
+      contact,
+      sso: provider,
+      setup,
+    };
   },
 
   "GET /openapi.json": ({ web, reply }) => {
