@@ -80,7 +80,7 @@ describe("oneByOne()", () => {
 describe("which users are shown", () => {
   test("readUsersView() takes from the address what makes sense", () => {
     const plain = readUsersView({});
-    const uses = { last_used: "", silent_for: "", welcome: "" } as const;
+    const uses = { last_used: "", silent_for: "", welcome: "", terms: "" } as const;
     expect(plain).toEqual({ q: "", status: "", supervisor: "", ...uses, sort: "-created_at", page: 1 });
     expect(readUsersView({ status: "gone", sort: "email", page: "1e3" })).toEqual(plain);
     expect(readUsersView({ q: "x".repeat(500) }).q).toHaveLength(128);

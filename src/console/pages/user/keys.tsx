@@ -14,6 +14,7 @@ import { RenameKey } from "./keys/rename-key.tsx";
 import { RevokeKey } from "./keys/revoke-key.tsx";
 import { type OwnAccount, type OwnKey, useOwnAccount, useOwnKeys } from "./own-account.ts";
 import { Standing } from "./standing.tsx";
+import { AskForTerms, isAsked } from "./terms.tsx";
 
 export const Keys = signedIn("user", () => {
   const own = useOwnAccount();
@@ -24,6 +25,7 @@ export const Keys = signedIn("user", () => {
         {(account) => (
           <div class="stack">
             <Standing own={account} page="keys" />
+            <AskForTerms own={account} />
             <Loaded query={keys}>{({ items }) => <Content own={account} keys={items} />}</Loaded>
           </div>
         )}
@@ -57,6 +59,7 @@ function Content({ own, keys }: ContentProps) {
   }
 
   const close = () => setQuestion(undefined);
+  const isBarred = keys.length === 0 && isAsked(own);
   return (
     <div class="stack">
       {done === "" ? null : <Done>{done}</Done>}
@@ -69,7 +72,7 @@ function Content({ own, keys }: ContentProps) {
           <KeyList keys={keys} onRename={ask("rename")} onNetworks={ask("networks")} onRevoke={ask("revoke")} />
         </>
       )}
-      {own.status === "active" ? (
+      {own.status === "active" && !isBarred ? (
         <Section title={keys.length === 0 ? texts.add.firstTitle : texts.add.title}>
           <AddKey own={own} keys={keys} />
         </Section>

@@ -12,6 +12,7 @@ import { Loaded } from "../../use-api.tsx";
 import { End } from "./overview/end.tsx";
 import { MoreTime } from "./overview/more-time.tsx";
 import { type OwnAccount, useOwnAccount, useOwnKeys } from "./own-account.ts";
+import { AskForTerms, isAsked, TermsAgain } from "./terms.tsx";
 
 export const Overview = signedIn("user", () => {
   const own = useOwnAccount();
@@ -21,7 +22,8 @@ export const Overview = signedIn("user", () => {
       <Loaded query={own}>
         {(account) => (
           <div class="stack">
-            {account.status === "active" && keys.data?.items.length === 0 ? <FirstKey /> : null}
+            <AskForTerms own={account} />
+            {account.status === "active" && keys.data?.items.length === 0 && !isAsked(account) ? <FirstKey /> : null}
             <End own={account} />
             <div class="columns">
               <Connection own={account} hasKeys={keys.data?.items.length !== 0} />
@@ -29,6 +31,7 @@ export const Overview = signedIn("user", () => {
             </div>
             <MoreTime own={account} />
             <Account own={account} />
+            <TermsAgain own={account} />
           </div>
         )}
       </Loaded>

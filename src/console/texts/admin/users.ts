@@ -25,6 +25,8 @@ const en = {
     useHint: "Here and by SSH.",
     welcome: "Welcome mail",
     welcomes: { "": "Any", pending: "Not sent yet" },
+    terms: "Terms of use",
+    termsOf: { "": "Any", pending: "Not accepted", overdue: "Not accepted for 14 days" },
     sort: "Order",
     sorts: {
       "-created_at": "Newest first",

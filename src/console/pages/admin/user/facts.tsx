@@ -77,6 +77,7 @@ export function Facts({ user }: { readonly user: UserRecord }) {
           </dd>
         </>
       )}
+      {user.terms === undefined ? null : <Terms terms={user.terms} />}
       <dt>{facts.created}</dt>
       <dd>
         <Time at={user.created_at} both />
@@ -86,6 +87,26 @@ export function Facts({ user }: { readonly user: UserRecord }) {
         <Time at={user.updated_at} both />
       </dd>
     </dl>
+  );
+}
+
+/** Which terms of use they accepted, and when. */
+function Terms({ terms }: { readonly terms: NonNullable<UserRecord["terms"]> }) {
+  const { facts } = userTexts;
+  return (
+    <>
+      <dt>{facts.terms}</dt>
+      <dd>
+        {terms.pending ? <span class="warned">{facts.termsPending}</span> : null}
+        {terms.accepted_at === null ? null : (
+          <p class="quiet">
+            {facts.termsAccepted} <Time at={terms.accepted_at} both />
+            <br />
+            <code>{terms.accepted_version}</code>
+          </p>
+        )}
+      </dd>
+    </>
   );
 }
 

@@ -1,13 +1,24 @@
 /** The filters of the list of users; all of them are in the address. */
 
 import { useLocation } from "preact-iso";
+import { useInstallation } from "../../../installation.ts";
 import { userListTexts } from "../../../texts/admin/users.ts";
 import { common } from "../../../texts/common.ts";
 import { Input, Select } from "../../../ui/field.tsx";
 import { Form } from "../../../ui/form.tsx";
 import { useTyped } from "../../../ui/use-typed.ts";
 import { useApi } from "../../../use-api.tsx";
-import { addressOfUsers, MAX_SEARCH, readUsersView, SORTS, STATUSES, USES, type UsersView, WELCOMES } from "./view.ts";
+import {
+  addressOfUsers,
+  MAX_SEARCH,
+  readUsersView,
+  SORTS,
+  STATUSES,
+  TERMS_CHOICES,
+  USES,
+  type UsersView,
+  WELCOMES,
+} from "./view.ts";
 
 /** The id of the names that are suggested. */
 const SUPERVISORS = "supervisors";
@@ -22,6 +33,7 @@ export function Filters({ view }: { readonly view: UsersView }) {
   );
   // Suggestions only: without them the filter is the same.
   const { data } = useApi("GET /users/supervisors", { query: { q: view.supervisor.trim() } });
+  const hasTerms = useInstallation()?.terms === true || view.terms !== "";
   function choose(changes: Readonly<Record<string, string>>) {
     const read = readUsersView({ ...view, page: "", ...changes });
     route(addressOfUsers({ ...read, q: q.value, supervisor: supervisor.value }));
@@ -64,6 +76,14 @@ export function Filters({ view }: { readonly view: UsersView }) {
           options={USES.map((use) => [use, filters.uses[use]])}
           onValue={(use) => choose(use === "never" ? { last_used: use } : { last_used: "", silent_for: use })}
         />
+        {hasTerms ? (
+          <Select
+            label={filters.terms}
+            value={view.terms}
+            options={TERMS_CHOICES.map((terms) => [terms, filters.termsOf[terms]])}
+            onValue={(terms) => choose({ terms })}
+          />
+        ) : null}
         <Select
           label={filters.welcome}
           value={view.welcome}

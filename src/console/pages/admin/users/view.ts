@@ -1,7 +1,7 @@
 /** Which users are shown, as the address says it. */
 
 import { PAGES } from "../../../../shared/product/pages.ts";
-import { USER_STATUSES } from "../../../../shared/product/statuses.ts";
+import { TERMS, USER_STATUSES } from "../../../../shared/product/statuses.ts";
 import { type QueryOf, searchOf } from "../../../api.ts";
 import { anyText, type Filters } from "../../../odd-filters.ts";
 import { pageOf } from "../../../ui/page-number.ts";
@@ -20,6 +20,8 @@ export interface UsersView {
   readonly silent_for: (typeof SILENCES)[number] | "";
   /** Only those who were not yet told of their account; empty for all. */
   readonly welcome: (typeof WELCOMES)[number];
+  /** Only those who have not accepted the terms of use; empty for all. */
+  readonly terms: (typeof TERMS)[number] | "";
   readonly sort: Sort;
   readonly page: number;
 }
@@ -30,6 +32,7 @@ const SILENCES = ["30d", "60d", "90d"] as const;
 /** Both filters of what people use, as one choice. */
 export const USES = ["", NEVER, ...SILENCES] as const;
 export const WELCOMES = ["", "pending"] as const;
+export const TERMS_CHOICES = ["", ...TERMS] as const;
 export const SORTS: readonly Sort[] = ["-created_at", "created_at", "username", "-username", "expire_at", "-expire_at"];
 /** Users on a page. */
 export const PAGE_SIZE = 25;
@@ -41,7 +44,8 @@ const NEWEST: Sort = "-created_at";
 /** What an address may say. */
 export const FILTERS: Readonly<Record<Exclude<keyof UsersView, "page">, Filters[string]>> = {
   ...{ q: anyText, supervisor: anyText },
-  ...{ status: STATUSES, sort: SORTS, last_used: ["", NEVER], silent_for: ["", ...SILENCES], welcome: WELCOMES },
+  ...{ status: STATUSES, sort: SORTS, last_used: ["", NEVER], silent_for: ["", ...SILENCES] },
+  ...{ welcome: WELCOMES, terms: TERMS_CHOICES },
 };
 
 /** Parses the address; values that make no sense do not count. */
@@ -55,6 +59,7 @@ export function readUsersView(query: Readonly<Record<string, string>>): UsersVie
     // Users who never logged in are silent anyway, and the page has one choice for both.
     silent_for: (isNever ? undefined : SILENCES.find((known) => known === query.silent_for)) ?? "",
     welcome: WELCOMES.find((known) => known === query.welcome) ?? "",
+    terms: TERMS_CHOICES.find((known) => known === query.terms) ?? "",
     sort: SORTS.find((known) => known === query.sort) ?? NEWEST,
     page: pageOf(query.page),
   };
