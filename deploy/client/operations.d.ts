@@ -201,7 +201,7 @@ export interface Operations {
   endColleague: {
     route: "POST /me/company/users/{id}/end";
     input: { path: { id: number } };
-    answer: { status: "disabled" | "expired" | (string & {}); effective_by: string | null };
+    answer: { status: "disabled" | "expired" | (string & {}); effective_by: string | null; hosts?: { total: number; confirmed: number; pending: (string)[]; effective_by: string | null } };
     reason: "access.owed" | "audit.unrecorded" | "company.not_manager" | "database.full" | "internal" | "rate.limited" | "rate.refused" | "request.invalid" | "request.origin" | "request.too_large" | "request.too_slow" | "service.not_ready" | "session.missing" | "session.wrong_kind" | "token.expired" | "token.misplaced" | "token.network" | "token.revoked" | "token.wrong" | "user.missing";
   };
   /** End the access of everybody of a company. */

@@ -19,6 +19,7 @@ import {
   timestamp,
   wholeNumber,
 } from "../fields.ts";
+import { hosts } from "../hosts-confirmation.ts";
 import { externalUsers, type Routes } from "../route.ts";
 
 const OwnCompany = v.pipe(
@@ -101,6 +102,7 @@ export const ownCompany = {
         v.nullable(expiry),
         v.description("From then on it is true on every host; null where that is not known"),
       ),
+      hosts,
     }),
     refusals: {
       403: NOT_MANAGER,

@@ -7,6 +7,7 @@ import { companies } from "../../../src/store/schema-companies.ts";
 import { hosts } from "../../../src/store/schema-fleet.ts";
 import { type Client, createTestApp, type TestApp } from "../../support/app.ts";
 import { headOf, insertHost } from "../../support/host-rows.ts";
+import { makeManager } from "../../support/manager.ts";
 
 let app: TestApp;
 let admin: Client;
@@ -68,4 +69,22 @@ test("hostsOfEnding() counts each host that has them, from the first moment unti
 
 test("there is no end of a company that is none", async () => {
   expect((await admin.call("GET", "/companies/999/end")).status).toBe(404);
+});
+
+test("an end by a manager says on which hosts it is true, as any other closing", async () => {
+  const hurried = await createTestApp({ UAM_FLEET_WAIT: "1s" });
+  const owner = await hurried.admin();
+  const until = shift(hurried.clock.now(), HOUR);
+  await insertHost(hurried, "web1", { leaseUntil: until, appliedId: 0 });
+  const { id, client } = await hurried.user("manager");
+  const email = "colleague@example.org";
+  const company_id = await makeManager(hurried, id);
+  const colleague = await ok(owner.call("POST", "/users", { username: "colleague", email, company_id }));
+  await ok(owner.call("PUT", `/users/${colleague.id}/hosts`, { hosts: ["web1"], groups: [] }));
+  const effective_by = until.toISOString();
+  expect(await ok(client.call("POST", `/me/company/users/${colleague.id}/end`))).toEqual({
+    ...{ status: "disabled", effective_by },
+    hosts: { total: 1, confirmed: 0, pending: ["web1"], effective_by },
+  });
+  await hurried.close();
 });

@@ -7,7 +7,7 @@ import { endColleague, getOwnCompany, listColleagues } from "../../../../domain/
 import { awaitHosts } from "../../../../domain/hosts/confirmation.ts";
 import { formatOptionalTimestamp } from "../../../../shared/time/timestamp.ts";
 import { colleagueRecord, ownCompanyRecord } from "../../../company-records.ts";
-import { applicationRecord } from "../../../records.ts";
+import { applicationRecord, hostsRecord } from "../../../records.ts";
 import type { Handlers } from "../../http/call.ts";
 
 export const ownCompanyHandlers: Handlers<typeof ownCompany> = {
@@ -25,7 +25,8 @@ export const ownCompanyHandlers: Handlers<typeof ownCompany> = {
     const known = await awaitHosts(context, params.id);
     const isExpired = statusAt(user, context.clock.now()) === "expired";
     const effectiveBy = known === undefined ? context.clock.now() : known.effectiveBy;
-    return { status: isExpired ? "expired" : "disabled", effective_by: formatOptionalTimestamp(effectiveBy) };
+    const status = isExpired ? "expired" : "disabled";
+    return { status, effective_by: formatOptionalTimestamp(effectiveBy), ...hostsRecord(known) };
   },
 
   "POST /me/company/applications": async ({ context, session, body }) => {
