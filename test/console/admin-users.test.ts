@@ -81,7 +81,7 @@ describe("which users are shown", () => {
   test("readUsersView() takes from the address what makes sense", () => {
     const plain = readUsersView({});
     const uses = { last_used: "", silent_for: "", welcome: "", terms: "" } as const;
-    expect(plain).toEqual({ q: "", status: "", supervisor: "", ...uses, sort: "-created_at", page: 1 });
+    expect(plain).toEqual({ q: "", status: "", supervisor: "", company: "", ...uses, sort: "-created_at", page: 1 });
     expect(readUsersView({ status: "gone", sort: "email", page: "1e3" })).toEqual(plain);
     expect(readUsersView({ q: "x".repeat(500) }).q).toHaveLength(128);
     expect(isEverybody(plain)).toBe(true);
@@ -93,12 +93,21 @@ describe("which users are shown", () => {
     expect(isEverybody({ ...plain, sort: "username", page: 3 })).toBe(true);
     expect(readUsersView({ welcome: "sent" })).toEqual(plain);
     expect(isEverybody(readUsersView({ welcome: "pending" }))).toBe(false);
+    expect(readUsersView({ company: "0x1" })).toEqual(plain);
+    expect(isEverybody(readUsersView({ company: "7" }))).toBe(false);
     // One choice on the page: what it does not show is not asked.
     expect(readUsersView({ last_used: "never", silent_for: "30d" })).toEqual({ ...plain, last_used: "never" });
   });
 
   test("addressOfUsers() is read back as the same view", () => {
-    const view = readUsersView({ q: "a&b=c %", status: "active", supervisor: "Bo", silent_for: "90d", page: "4" });
+    const view = readUsersView({
+      q: "a&b=c %",
+      status: "active",
+      supervisor: "Bo",
+      silent_for: "90d",
+      company: "7",
+      page: "4",
+    });
     const { pathname, searchParams } = new URL(addressOfUsers(view), "http://localhost");
     expect(pathname).toBe("/admin/users");
     expect(readUsersView(Object.fromEntries(searchParams))).toEqual(view);

@@ -44,6 +44,14 @@ const en = {
       hint: "The e-mail of who answers for its users. Empty: nobody.",
     },
   },
+  /** The company of a user, and of those who are listed. */
+  choice: {
+    hint: "Type a part of its name, and choose. Empty: none.",
+    filterHint: "Type a part of its name, and choose.",
+    unknown: "There is no company of exactly that name.",
+    manager: "Manager: sees and ends the users of the company",
+    isManager: "manager",
+  },
   wrong: "Complete or correct this.",
   gone: {
     title: (id: number) => `There is no company with the number ${id}`,

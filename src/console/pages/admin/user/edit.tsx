@@ -8,6 +8,7 @@ import { withoutBreaks } from "../../../typed-text.ts";
 import { Area, Input } from "../../../ui/field.tsx";
 import { FormDialog } from "../../../ui/form-dialog.tsx";
 import type { DialogProps } from "../../../ui/use-dialog.ts";
+import { useCompany } from "../../companies/choice.tsx";
 import type { UserRecord } from "./record.ts";
 import { useChangeAction } from "./use-change.ts";
 
@@ -24,6 +25,7 @@ export function EditDialog({ user, onClose, onDone }: EditDialogProps) {
   const [purpose, setPurpose] = useState(user.purpose);
   const [note, setNote] = useState(user.note);
   const [error, setError] = useState<string>();
+  const company = useCompany(user);
   // The one that was shown when it was opened: what somebody else changed meanwhile, and is not changed here, stays.
   const [before] = useState(user);
   const changes = {
@@ -37,9 +39,11 @@ export function EditDialog({ user, onClose, onDone }: EditDialogProps) {
   const work = useChangeAction(async () => {
     const isWrong = !isEmail(email.trim());
     setError(isWrong ? edit.emailWrong : undefined);
-    if (isWrong) return;
-    if (Object.keys(changes).length === 0) return onClose();
-    await api("PATCH /users/:id", { params: { id: user.id }, body: changes });
+    const from = await company.read();
+    if (isWrong || from === undefined) return;
+    const body = { ...changes, ...from };
+    if (Object.keys(body).length === 0) return onClose();
+    await api("PATCH /users/:id", { params: { id: user.id }, body });
     onDone(edit.done(user.username));
   });
   return (
@@ -64,6 +68,7 @@ export function EditDialog({ user, onClose, onDone }: EditDialogProps) {
         onValue={setSponsor}
         autocomplete="off"
       />
+      {company.fields}
       <Area label={edit.purpose} value={purpose} onValue={(value) => setPurpose(withoutBreaks(value))} rows={2} />
       <Area
         label={edit.note}

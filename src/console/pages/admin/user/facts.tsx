@@ -7,6 +7,7 @@ import { Status } from "../../../ui/status.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { Typed } from "../../../ui/typed.tsx";
 import { useApi } from "../../../use-api.tsx";
+import { CompanyFact } from "../../companies/choice.tsx";
 import { useSetting } from "../setting.ts";
 import { endsOf } from "./ends.ts";
 import type { UserRecord } from "./record.ts";
@@ -65,6 +66,7 @@ export function Facts({ user }: { readonly user: UserRecord }) {
           </dd>
         </>
       )}
+      <CompanyFact user={user} />
       <dt>{facts.purpose}</dt>
       <dd>
         <Text text={user.purpose} />

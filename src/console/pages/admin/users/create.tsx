@@ -15,6 +15,7 @@ import { day, now } from "../../../ui/clock.ts";
 import { Area, Input } from "../../../ui/field.tsx";
 import { FormDialog } from "../../../ui/form-dialog.tsx";
 import { Time } from "../../../ui/time.tsx";
+import { useCompany } from "../../companies/choice.tsx";
 import { daysOf, later, wholeDays } from "../days.ts";
 import { Will } from "../effects.tsx";
 import { usePrefilled } from "../prefilled.ts";
@@ -35,23 +36,22 @@ export function CreateDialog({ onClose, onDone }: CreateDialogProps) {
   const [fullName, setFullName] = useState("");
   const [supervisor, setSupervisor] = useState("");
   const [sponsor, setSponsor] = useState("");
+  const company = useCompany();
   const [purpose, setPurpose] = useState("");
   const [typedDays, setDays] = useState<string>();
   const [wrong, setWrong] = useState<Wrong>({});
   const text = usePrefilled("days", typedDays, wholeDays(standard));
-  const days = daysOf(text);
+  // Of a company, the default or what it allows, unless somebody says otherwise.
+  const days = typedDays === undefined && company.isChosen ? 0 : daysOf(text);
   const work = useAction(async () => {
-    const found: Wrong = {
-      ...wrongName(username.trim()),
-      ...(isEmail(email.trim()) ? {} : { email: create.emailWrong }),
-      ...(days === undefined ? { days: userListTexts.bulk.daysWrong } : {}),
-    };
-    // The first of them takes the focus, one at a time.
-    const [first] = Object.entries(found);
+    const first = firstWrong(username.trim(), email.trim(), days);
     setWrong(first === undefined ? {} : Object.fromEntries([first]));
-    if (first !== undefined) return;
+    const from = await company.read();
+    if (first !== undefined || from === undefined) return;
     const texts = { email: email.trim(), full_name: fullName, supervisor, sponsor_email: sponsor.trim(), purpose };
-    const user = await api("POST /users", { body: { username: username.trim(), ...texts, ttl_days: days ?? 0 } });
+    const user = await api("POST /users", {
+      body: { username: username.trim(), ...texts, ...from, ttl_days: days ?? 0 },
+    });
     await forgetAnswers();
     onDone(
       <p>
@@ -90,6 +90,7 @@ export function CreateDialog({ onClose, onDone }: CreateDialogProps) {
         onValue={setSponsor}
         autocomplete="off"
       />
+      {company.fields}
       <Area label={create.purpose} value={purpose} onValue={(value) => setPurpose(withoutBreaks(value))} rows={2} />
       <Input
         label={create.days}
@@ -104,6 +105,15 @@ export function CreateDialog({ onClose, onDone }: CreateDialogProps) {
       <Effects username={username.trim()} email={email.trim()} days={days ?? 0} />
     </FormDialog>
   );
+}
+
+/** The first field with a fault, and the fault: it takes the focus, one at a time. */
+function firstWrong(username: string, email: string, days: number | undefined): [string, string] | undefined {
+  return Object.entries({
+    ...wrongName(username),
+    ...(isEmail(email) ? {} : { email: userListTexts.create.emailWrong }),
+    ...(days === undefined ? { days: userListTexts.bulk.daysWrong } : {}),
+  })[0];
 }
 
 function wrongName(name: string): Wrong {

@@ -8,6 +8,7 @@ import { Input, Select } from "../../../ui/field.tsx";
 import { Form } from "../../../ui/form.tsx";
 import { useTyped } from "../../../ui/use-typed.ts";
 import { useApi } from "../../../use-api.tsx";
+import { CompanyFilter } from "../../companies/choice.tsx";
 import {
   addressOfUsers,
   MAX_SEARCH,
@@ -62,6 +63,12 @@ export function Filters({ view }: { readonly view: UsersView }) {
           list={SUPERVISORS}
           value={supervisor.value}
           onValue={supervisor.type}
+        />
+        <CompanyFilter
+          id={view.company}
+          onId={(company) =>
+            route(addressOfUsers({ ...view, company, page: 1, q: q.value, supervisor: supervisor.value }))
+          }
         />
         <Select
           label={filters.status}

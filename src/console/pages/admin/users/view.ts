@@ -14,6 +14,8 @@ export interface UsersView {
   readonly status: (typeof USER_STATUSES)[number] | "";
   /** Exactly this supervisor; empty for any. */
   readonly supervisor: string;
+  /** The number of the company that they come from; empty for any. */
+  readonly company: string;
   /** `never` for those who never logged in; empty for all. */
   readonly last_used: "never" | "";
   /** Only those who did not log in for so long; empty for all. */
@@ -39,11 +41,12 @@ export const PAGE_SIZE = 25;
 /** Longer than any text that the service searches for. */
 export const MAX_SEARCH = 128;
 
+const COMPANY = /^[1-9]\d{0,14}$/;
 const NEWEST: Sort = "-created_at";
 
 /** What an address may say. */
 export const FILTERS: Readonly<Record<Exclude<keyof UsersView, "page">, Filters[string]>> = {
-  ...{ q: anyText, supervisor: anyText },
+  ...{ q: anyText, supervisor: anyText, company: (value) => COMPANY.test(value) },
   ...{ status: STATUSES, sort: SORTS, last_used: ["", NEVER], silent_for: ["", ...SILENCES] },
   ...{ welcome: WELCOMES, terms: TERMS_CHOICES },
 };
@@ -55,6 +58,7 @@ export function readUsersView(query: Readonly<Record<string, string>>): UsersVie
     q: (query.q ?? "").slice(0, MAX_SEARCH),
     status: STATUSES.find((known) => known === query.status) ?? "",
     supervisor: (query.supervisor ?? "").slice(0, MAX_SEARCH),
+    company: COMPANY.test(query.company ?? "") ? (query.company ?? "") : "",
     last_used: isNever ? NEVER : "",
     // Users who never logged in are silent anyway, and the page has one choice for both.
     silent_for: (isNever ? undefined : SILENCES.find((known) => known === query.silent_for)) ?? "",
