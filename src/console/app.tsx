@@ -28,7 +28,7 @@ const NotFound = lazy(async () => (await seldomPages()).NotFound);
 const adminPages = () => import("./pages/admin/pages.ts");
 const PAGES_BY_AREA = [
   pagesOf(seldomPages, ["forgot", "reset", "decide"]),
-  pagesOf(() => import("./pages/user/pages.ts"), ["me", "keys", "connect", "trail", "notMe"]),
+  pagesOf(() => import("./pages/user/pages.ts"), ["me", "keys", "connect", "trail", "notMe", "ownCompany"]),
   pagesOf(adminPages, ["dashboard", "applications", "users", "audit", "settings", "admins", "webhooks"]),
   // The address of one user fits every name below the list's: the import comes before it.
   pagesOf(adminPages, ["userImport", "user", "tokens", "account", "hosts", "host", "hostGroups", "hostGroup"]),

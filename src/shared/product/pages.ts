@@ -13,6 +13,7 @@ export const PAGES = {
   connect: "/me/connect",
   trail: "/me/trail",
   notMe: "/me/not-me",
+  ownCompany: "/me/company",
   dashboard: "/admin",
   applications: "/admin/applications",
   users: "/admin/users",

@@ -110,6 +110,13 @@ export const SCREENS: readonly Screen[] = [
   }),
   screen("connect", "user"),
   screen("trail", "user", { dialogs: { find: dialog(/^Find/, /Add a key/), keys: dialog(/^Keys/) } }),
+  screen("ownCompany", "user", {
+    dialogs: {
+      end: dialog(/^End … /, /Only an administrator/),
+      "more time": first(dialog(/^More time … /), unfilled(/^Send the request/)),
+      apply: first(dialog(/^Apply for a colleague/), unfilled(/^Send the application/)),
+    },
+  }),
   screen("notMe", "user", { dialogs: { "shut the account": dialog(/^Shut my account/) } }),
   screen("dashboard", "admin", {
     dialogs: {

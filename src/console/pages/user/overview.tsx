@@ -2,6 +2,7 @@
 
 import { PAGES } from "../../../shared/product/pages.ts";
 import { signedIn } from "../../signed-in.tsx";
+import { ownCompanyTexts } from "../../texts/user/company.ts";
 import { userTexts } from "../../texts/user/user.ts";
 import { day } from "../../ui/clock.ts";
 import { Copyable } from "../../ui/copy.tsx";
@@ -30,6 +31,13 @@ export const Overview = signedIn("user", () => {
               <Loaded query={keys}>{({ items }) => <Keys own={account} count={items.length} />}</Loaded>
             </div>
             <MoreTime own={account} />
+            {account.manager && account.status === "active" ? (
+              <Section title={ownCompanyTexts.title}>
+                <p>
+                  <a href={PAGES.ownCompany}>{ownCompanyTexts.link}</a>
+                </p>
+              </Section>
+            ) : null}
             <Account own={account} />
             <TermsAgain own={account} />
           </div>

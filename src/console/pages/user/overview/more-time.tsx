@@ -1,7 +1,7 @@
 /** Asking for more time, and what became of it. */
 
 import { useState } from "preact/hooks";
-import { api } from "../../../api.ts";
+import { api, type BodyOf } from "../../../api.ts";
 import { forgetAnswers } from "../../../signed-in.tsx";
 import { userTexts } from "../../../texts/user/user.ts";
 import { useAction } from "../../../ui/action.ts";
@@ -69,14 +69,56 @@ function LastRequest({ own }: { readonly own: OwnAccount }) {
 const MAX_DAYS = 365;
 const MAX_REASON = 1000;
 
-function RequestForm({ onSent }: { readonly onSent: () => void }) {
+/** The `fields` of a request for more time; `read()` answers with it, undefined for one with a fault, which a field then says. */
+export function useMoreTime() {
   const { time } = userTexts;
   const [days, setDays] = useState("30");
   const [reason, setReason] = useState("");
   const [fault, setFault] = useState<"days" | "reason">();
-  const sending = useAction(async () => {
+  return {
+    fields: (
+      <>
+        <p>{time.intro}</p>
+        <Input
+          label={time.days}
+          hint={time.daysHint}
+          error={fault === "days" ? time.daysFault : undefined}
+          value={days}
+          onValue={setDays}
+          type="number"
+          name="days"
+          min={1}
+          max={MAX_DAYS}
+          required
+        />
+        <Area
+          label={time.reason}
+          hint={time.reasonHint}
+          error={fault === "reason" ? time.reasonFault : undefined}
+          value={reason}
+          onValue={setReason}
+          name="reason"
+          maxLength={MAX_REASON}
+          rows={3}
+          required
+        />
+      </>
+    ),
+    read: () => {
+      const isWhole = /^\d{1,3}$/.test(days.trim()) && Number(days) >= 1 && Number(days) <= MAX_DAYS;
+      const wrong = isWhole ? (reason.trim() === "" ? "reason" : undefined) : "days";
+      setFault(wrong);
+      return wrong === undefined ? { days: Number(days), reason: reason.trim() } : undefined;
+    },
+  };
+}
+
+function RequestForm({ onSent }: { readonly onSent: () => void }) {
+  const { time } = userTexts;
+  const wanted = useMoreTime();
+  const sending = useAction(async (body: BodyOf<"POST /me/extension">) => {
     try {
-      await api("POST /me/extension", { body: { days: Number(days), reason: reason.trim() } });
+      await api("POST /me/extension", { body });
       onSent();
     } finally {
       // Refused too: another tab may have asked, or the account may have changed.
@@ -85,38 +127,13 @@ function RequestForm({ onSent }: { readonly onSent: () => void }) {
   });
 
   function send() {
-    const isWhole = /^\d{1,3}$/.test(days.trim()) && Number(days) >= 1 && Number(days) <= MAX_DAYS;
-    const wrong = isWhole ? (reason.trim() === "" ? "reason" : undefined) : "days";
-    setFault(wrong);
-    if (wrong === undefined) void sending.run();
+    const body = wanted.read();
+    if (body !== undefined) void sending.run(body);
   }
 
   return (
     <Form onSubmit={() => send()}>
-      <p>{time.intro}</p>
-      <Input
-        label={time.days}
-        hint={time.daysHint}
-        error={fault === "days" ? time.daysFault : undefined}
-        value={days}
-        onValue={setDays}
-        type="number"
-        name="days"
-        min={1}
-        max={MAX_DAYS}
-        required
-      />
-      <Area
-        label={time.reason}
-        hint={time.reasonHint}
-        error={fault === "reason" ? time.reasonFault : undefined}
-        value={reason}
-        onValue={setReason}
-        name="reason"
-        maxLength={MAX_REASON}
-        rows={3}
-        required
-      />
+      {wanted.fields}
       <Failure failure={sending.failure} />
       <div class="actions">
         <Button type="submit" kind="primary" busy={sending.busy && time.sending}>
