@@ -1,10 +1,13 @@
 /** The page behind a sponsor's link: opening it decides nothing, and a sponsor who never saw it finds the button. */
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { eq } from "drizzle-orm";
 import type { Browser, Page } from "playwright-core";
 import { submitApplication } from "../../src/domain/approvals/approvals.ts";
+import { startReview } from "../../src/domain/reviews/start.ts";
 import { createUser } from "../../src/domain/users/users.ts";
-import { approvals, outbox } from "../../src/store/schema.ts";
+import { DAY, shift } from "../../src/shared/time/clock.ts";
+import { approvals, outbox, users } from "../../src/store/schema.ts";
 import { axeFinds } from "./support/axe.ts";
 import { describeInBrowser, expectNoFaults, openPage } from "./support/browser.ts";
 import { openBrowser } from "./support/chromium.ts";
@@ -75,6 +78,40 @@ describeInBrowser("the page of a question", () => {
     await again.page.getByText("You answer for alice.").waitFor();
     expect(await again.page.getByRole("main").getByRole("button").count()).toBe(0);
     await again.close();
+  });
+
+  test("takes in a review that somebody needs it until a day, and says when it ends", async () => {
+    const sponsorEmail = "ulla@example.com";
+    const { id } = await createUser(system.system, { username: "dora", email: "dora@example.org", sponsorEmail });
+    await createUser(system.system, { username: "emil", email: "emil@example.org", sponsorEmail });
+    await startReview(system.system, { scope: { sponsor: sponsorEmail }, dueDays: 14, unanswered: "disable" });
+    const watched = await openPage(browser, system.origin);
+    const { page } = watched;
+    await page.clock.setFixedTime(system.clock.now());
+    await page.setViewportSize({ width: 320, height: 640 });
+    await page.goto(await linkTo(sponsorEmail));
+    const dora = page.getByRole("region", { name: "dora" });
+    await dora.locator("summary").press("Enter");
+    const send = dora.getByRole("button", { name: "dora needs it until then" });
+    await send.press("Enter");
+    await dora.getByText("Choose a day.").waitFor();
+    await expectAccessible(page);
+    await picture(page, "shorten-phone");
+    const day = shift(system.clock.now(), 7 * DAY)
+      .toISOString()
+      .slice(0, 10);
+    await dora.getByLabel("Last day").fill(day);
+    await send.press("Enter");
+    await dora.getByText("dora keeps the access for a shorter time.").waitFor();
+    await dora.getByText("It ends").waitFor();
+    const [stored] = await system.db.select().from(users).where(eq(users.id, id));
+    // The end of the day where the sponsor is, in Berlin.
+    expect(stored?.expireAt.toISOString()).toBe(`${day}T22:59:00.000Z`);
+    await expectAccessible(page);
+    await picture(page, "shortened-phone");
+    expect(await page.getByRole("region", { name: "emil" }).getByRole("button").count()).toBe(2);
+    expectNoFaults(watched);
+    await watched.close();
   });
 
   test("ends the access of somebody who left; a dead link says so", async () => {

@@ -28,6 +28,14 @@ const en = {
       { answer: "end", label: () => "End the access", kind: "danger" },
     ],
   },
+  /** A third answer, for reviews. */
+  shorten: {
+    open: "Only until a day …",
+    day: "Last day",
+    hint: (zone: string) => `The access ends when this day does (${zone}).`,
+    none: "Choose a day.",
+    send: (name: string) => `${name} needs it until then`,
+  },
   left: "Nothing was sent, and nothing has changed. You can close this page.",
   /** What was answered, by the answer. */
   said: {
@@ -38,6 +46,7 @@ const en = {
     shorten: (name: string) => `${name} keeps the access for a shorter time.`,
   } as Readonly<Record<string, (name: string) => string>>,
   saidOther: (name: string) => `You have answered about ${name}.`,
+  until: "It ends",
   on: "Answered:",
   everywhere: "It is true on every host by",
   later: "A host has not confirmed it yet; the administrators see when it has.",

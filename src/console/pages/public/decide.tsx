@@ -4,10 +4,12 @@ import { Fragment } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { MAX_REASON } from "../../../shared/text/person.ts";
 import { type AnswerOf, api } from "../../api.ts";
+import { instantOf } from "../../local-time.ts";
 import { decideTexts as texts } from "../../texts/decide.ts";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
-import { Area } from "../../ui/field.tsx";
+import { zone } from "../../ui/clock.ts";
+import { Area, Input } from "../../ui/field.tsx";
 import { isolated } from "../../ui/isolated.ts";
 import { Loading } from "../../ui/loading.tsx";
 import { Notice } from "../../ui/notice.tsx";
@@ -73,10 +75,10 @@ function Question({ token, kind, item, given }: QuestionProps) {
   const [sent, setSent] = useState("");
   const [decided, setDecided] = useState<Decided>();
   const [isLeft, setLeft] = useState(false);
-  const sending = useAction(async (answer: string) => {
+  const sending = useAction(async (answer: string, until?: string) => {
     if (answer === "") return setLeft(true);
     setSent(answer);
-    const answers = [{ id: item.id, answer, reason: reason.trim() }];
+    const answers = [{ id: item.id, answer, reason: reason.trim(), ...(until === undefined ? {} : { until }) }];
     setDecided(await api("POST /decisions", { body: { token, answers } }));
   });
   const answered = decided?.answered.find(isAbout(item)) ?? given;
@@ -126,9 +128,57 @@ function Question({ token, kind, item, given }: QuestionProps) {
               </Button>
             ))}
           </p>
+          {kind === "review" ? (
+            <Shorten
+              name={isolated(item.username)}
+              isSending={sending.busy && sent === "shorten"}
+              onDay={(until) => void sending.run("shorten", until)}
+            />
+          ) : null}
         </div>
       )}
     </section>
+  );
+}
+
+interface ShortenProps {
+  readonly name: string;
+  readonly isSending: boolean;
+  /** Is told the end of the day. */
+  readonly onDay: (until: string) => void;
+}
+
+/** That somebody needs the access, but only until a day. */
+function Shorten({ name, isSending, onDay }: ShortenProps) {
+  const { shorten } = texts;
+  const [day, setDay] = useState("");
+  const [error, setError] = useState<string>();
+  return (
+    <details>
+      <summary>{shorten.open}</summary>
+      <div class="form">
+        <Input
+          label={shorten.day}
+          hint={shorten.hint(zone())}
+          error={error}
+          type="date"
+          required
+          value={day}
+          onValue={(value) => {
+            setDay(value);
+            setError(undefined);
+          }}
+        />
+        <p class="actions">
+          <Button
+            busy={isSending && texts.sending}
+            onClick={() => (day === "" ? setError(shorten.none) : onDay(instantOf(`${day}T23:59`, "since")))}
+          >
+            {shorten.send(name)}
+          </Button>
+        </p>
+      </div>
+    </details>
   );
 }
 
@@ -139,7 +189,7 @@ interface AnsweredProps {
   readonly decided: Decided | undefined;
 }
 
-function Answered({ item, answered: { answer, reason, at }, decided }: AnsweredProps) {
+function Answered({ item, answered: { answer, reason, until, at }, decided }: AnsweredProps) {
   const say = texts.said[answer] ?? texts.saidOther;
   const end = decided?.effective_by;
   const notice = (
@@ -147,6 +197,11 @@ function Answered({ item, answered: { answer, reason, at }, decided }: AnsweredP
       {reason === "" ? null : (
         <p>
           {texts.reason}: <Typed text={reason} />
+        </p>
+      )}
+      {until === null ? null : (
+        <p>
+          {texts.until} <Time at={until} both />
         </p>
       )}
       <p>
