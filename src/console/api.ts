@@ -5,7 +5,7 @@ import { harmlessJson } from "./harmless.ts";
 
 export type { AnswerOf, BodyOf, QueryOf, RouteKey };
 
-const API_ROOT = "/api/v1";
+export const API_ROOT = "/api/v1";
 
 /** The parts of a request; only those that the route has. */
 export interface Ask<R extends RouteKey> {

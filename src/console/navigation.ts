@@ -18,9 +18,9 @@ export function navigationFor(state: SessionState, hasHosts = false): readonly N
   if (kind === "user") return linksOf(["me", "keys", "connect", "trail", "notMe"], common.nav.user);
   // Until a second factor is set up, which is behind one's name, nothing else is open.
   if (needs !== undefined) return [];
-  const areas = (["applications", "users", "hosts", "audit", "settings", "admins", "webhooks"] as const).filter(
-    (area) => maySee(role, area) && (hasHosts || area !== "hosts"),
-  );
+  const areas = (
+    ["applications", "users", "hosts", "reviews", "audit", "settings", "admins", "webhooks"] as const
+  ).filter((area) => maySee(role, area) && (hasHosts || area !== "hosts"));
   // One's own login is behind one's name, at the other end of the header.
   return linksOf(["dashboard", ...areas, "tokens"], common.nav.admin);
 }

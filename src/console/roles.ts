@@ -3,11 +3,12 @@
 import type { AdminRole } from "../shared/product/statuses.ts";
 
 /** The subjects of the pages. */
-export type Area = "users" | "applications" | "audit" | "settings" | "admins" | "webhooks" | "hosts";
+export type Area = "users" | "applications" | "audit" | "settings" | "admins" | "webhooks" | "hosts" | "reviews";
 
 /** The roles that may change something there, the highest first. Nobody changes the audit log; `audit` names its readers. */
 const CHANGES: Readonly<Record<Area, readonly AdminRole[]>> = {
   users: ["owner", "operator"],
+  reviews: ["owner", "operator"],
   applications: ["owner", "operator", "reviewer"],
   audit: ["owner"],
   settings: ["owner"],

@@ -120,6 +120,7 @@ const en = {
       webhooks: "Webhooks",
       tokens: "Tokens",
       hosts: "Hosts",
+      reviews: "Reviews",
     },
     public: { home: "Start", apply: "Apply for access", login: "Log in" },
   },

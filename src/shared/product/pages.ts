@@ -30,6 +30,9 @@ export const PAGES = {
   host: "/admin/hosts/:id",
   hostGroups: "/admin/host-groups",
   hostGroup: "/admin/host-groups/:id",
+  reviews: "/admin/reviews",
+  review: "/admin/reviews/:id",
+  sponsors: "/admin/sponsors",
   account: "/admin/account",
 } as const;
 
@@ -57,6 +60,11 @@ export function companyPage(id: number | string): string {
 /** The path of the page about one host. */
 export function hostPage(id: number | string): string {
   return PAGES.host.replace(":id", String(id));
+}
+
+/** The path of the page about one review. */
+export function reviewPage(id: number | string): string {
+  return PAGES.review.replace(":id", String(id));
 }
 
 /** The path of the page about one group of hosts. */

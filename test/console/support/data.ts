@@ -30,13 +30,14 @@ export interface Filled {
   readonly hostId: number;
   readonly groupId: number;
   readonly companyId: number;
+  readonly reviewId: number;
 }
 
 /** Both sessions on a service where nothing has happened yet. */
 export async function signIn(system: ConsoleApp): Promise<Filled> {
   const admin = confirming(await system.admin());
   const { client: user, id: userId } = await system.user("alice");
-  return { admin, user, userId, hostId: LOCAL_HOST, groupId: 1, companyId: 1 };
+  return { admin, user, userId, hostId: LOCAL_HOST, groupId: 1, companyId: 1, reviewId: 1 };
 }
 
 /** Users in every state, keys, applications, and a trail. */
@@ -75,7 +76,7 @@ export async function fill(system: ConsoleApp): Promise<Filled> {
   await system.db.insert(outbox).values({ ...mail, attempts: 3, lastError: HOSTILE[0] });
   await done(admin.call("PUT", "/settings", { key: "policy.default_ttl", value: "60d" }));
   await fillCompanies(sessions);
-  return { ...sessions, hostId: await addHosts(system, sessions) };
+  return { ...sessions, hostId: await addHosts(system, sessions), reviewId: await addReview(admin) };
 }
 
 /** One with limits and people, which is the first; one that has ended; the one that the user manages; and others. */
@@ -146,6 +147,18 @@ async function addHosts(system: ConsoleApp, { admin, userId }: Filled): Promise<
   ]);
   await done(admin.call("PUT", `/users/${userId}/hosts`, { hosts: ["lab", "copied"], groups: ["default", "web"] }));
   return web1.id;
+}
+
+/** A review of which one is answered, one may wait, and some have a sponsor who is asked. */
+async function addReview(admin: Client): Promise<number> {
+  for (const id of [3, 4])
+    await done(admin.call("PATCH", `/users/${id}`, { sponsor_email: "bo.lindqvist@example.com" }));
+  const answer = await admin.call("POST", "/reviews", { scope: "all", due_days: 10 });
+  await done(Promise.resolve(answer));
+  const { id, due_at: until } = answer.body.data;
+  await done(admin.call("POST", `/reviews/${id}/items/5`, { answer: "keep", reason: HOSTILE[0] }));
+  await done(admin.call("POST", `/reviews/${id}/items/7`, { answer: "grace", until }));
+  return id;
 }
 
 const HOST_KEY = {

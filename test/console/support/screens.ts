@@ -259,6 +259,31 @@ export const SCREENS: readonly Screen[] = [
       retire: dialog(/^Retire …/, /What will happen/),
     },
   }),
+  screen("reviews", "admin", {
+    dialogs: {
+      begin: dialog(/^Begin a review/, /The review is about/),
+      "of a sponsor": first(
+        dialog(/^Begin a review/),
+        choose(/^Whose access/, "sponsor"),
+        fill(/^Days/, "?"),
+        showing(/Type a/),
+      ),
+    },
+  }),
+  screen("review", "admin", {
+    path: ({ reviewId }) => PAGES.review.replace(":id", String(reviewId)),
+    dialogs: {
+      everybody: first(choose(/^Show/, "all"), async (page) => await page.getByText(/Keeps the access/).waitFor()),
+      keep: dialog(/^Keep …/, /What will happen/),
+      end: dialog(/^End …/, /can no longer log in/),
+      shorten: dialog(/^Shorten …/),
+      several: first(selectAll, dialog(/^End … \d+ selected/, /What will happen/)),
+      close: dialog(/^Close …/, /What will happen/),
+    },
+  }),
+  screen("sponsors", "admin", {
+    dialogs: { move: first(dialog(/^Move …/), fill(/^E-mail of/, "eva@example.com"), showing(/What will happen/)) },
+  }),
   screen("hostGroups", "admin", { dialogs: { make: first(dialog(/^Make a group/), unfilled(/^Make the group/)) } }),
   screen("hostGroup", "admin", {
     path: ({ groupId }) => PAGES.hostGroup.replace(":id", String(groupId)),

@@ -7,6 +7,7 @@ import { Loaded, useApi, WATCHED } from "../../use-api.tsx";
 import { Ends } from "./dashboard/ends.tsx";
 import { Figures } from "./dashboard/figures.tsx";
 import { OLDEST, Requests } from "./dashboard/requests.tsx";
+import { Reviews } from "./dashboard/reviews.tsx";
 import { Wrong } from "./dashboard/wrong.tsx";
 
 /** Parts with nothing in them take no room; if none has anything, a sentence says so. */
@@ -15,11 +16,21 @@ export const Dashboard = signedIn("admin", () => {
   const requests = useApi("GET /approvals", OLDEST, WATCHED);
   const stats = useApi("GET /admin/stats", {}, WATCHED);
   const isClear =
-    attention.data?.problems === 0 && requests.data?.total === 0 && stats.data?.expiring_soon.length === 0;
+    attention.data?.problems === 0 &&
+    attention.data.reviews.length === 0 &&
+    requests.data?.total === 0 &&
+    stats.data?.expiring_soon.length === 0;
   return (
     <Page title={dashboardTexts.title}>
       {isClear ? <p class="card clear">{dashboardTexts.clear}</p> : null}
-      <Loaded query={attention}>{(found) => <Wrong found={found} />}</Loaded>
+      <Loaded query={attention}>
+        {(found) => (
+          <>
+            <Wrong found={found} />
+            <Reviews reviews={found.reviews} />
+          </>
+        )}
+      </Loaded>
       <div class="work">
         <Loaded query={requests}>{(waiting) => <Requests waiting={waiting} />}</Loaded>
         <Loaded query={stats}>{({ expiring_soon: soon }) => <Ends soon={soon} />}</Loaded>

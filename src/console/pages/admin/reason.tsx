@@ -7,7 +7,7 @@ import { textFault, withoutBreaks } from "../../typed-text.ts";
 import { Area } from "../../ui/field.tsx";
 
 /** The `field`, and `read()`: the reason to send, "" for none; undefined where it can be none, which the field then says. */
-export function useReason() {
+export function useReason(isRequired = false) {
   const [text, setText] = useState("");
   const [error, setError] = useState<string>();
   return {
@@ -16,6 +16,7 @@ export function useReason() {
         label={reasonTexts.label}
         hint={reasonTexts.hint}
         error={error}
+        required={isRequired}
         value={text}
         onValue={(value) => {
           setText(withoutBreaks(value));
