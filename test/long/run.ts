@@ -14,6 +14,7 @@ const SUITES: Readonly<Record<string, string>> = {
   load: "traffic for an hour while connections are cut and commands fail: what fails, what grows, what is left",
   "two-years":
     "10,000 users who join, are extended, disabled and enabled, expire and are recycled, held against a model each day",
+  year: "a year of 500 users with sponsors, companies and quarterly reviews, restarts and restores, held against the rules",
   hours: "10,000 calendars drawn at random, held against a walk minute by minute",
   pairs: "every two operations on one user at the same instant, held against both serial orders",
   managers:
