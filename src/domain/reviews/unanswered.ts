@@ -1,7 +1,6 @@
 /** Users whom nobody answered for: by the day they lose their access, or are only listed. */
 
-import { and, asc, eq, isNull, notExists, type SQL, sql } from "drizzle-orm";
-import { formatTimestamp } from "../../shared/time/timestamp.ts";
+import { and, asc, eq, isNull, lte, notExists, or, type SQL, sql } from "drizzle-orm";
 import { users } from "../../store/schema.ts";
 import { type ReviewItemRow, reviewItems } from "../../store/schema-reviews.ts";
 import { audited } from "../operation/audited.ts";
@@ -25,10 +24,7 @@ export interface Settling {
 /** Settles the open items of a review in the caller's name: each is recorded, and what is to be taken away is outstanding from then on. */
 export async function settleOpen(context: Context, reviewId: number, settling: Settling): Promise<void> {
   const { dueBy } = settling;
-  const due =
-    dueBy === undefined
-      ? sql`true`
-      : sql`${reviewItems.graceUntil} is null or ${reviewItems.graceUntil} <= ${formatTimestamp(dueBy)}::timestamptz`;
+  const due = dueBy === undefined ? undefined : or(isNull(reviewItems.graceUntil), lte(reviewItems.graceUntil, dueBy));
   await settleWhere(context, reviewId, { ...settling, where: due });
 }
 
@@ -42,7 +38,7 @@ export async function settleGone(context: Context, reviewId: number, signal?: Ab
 async function settleWhere(
   context: Context,
   reviewId: number,
-  { disables, where, signal }: Settling & { readonly where: SQL },
+  { disables, where, signal }: Settling & { readonly where: SQL | undefined },
 ): Promise<void> {
   for (let found = AT_ONCE; found === AT_ONCE && signal?.aborted !== true; ) {
     const open = and(eq(reviewItems.reviewId, reviewId), isNull(reviewItems.answer), where);

@@ -309,6 +309,23 @@ describe("workOnReviews()", () => {
     expect(await read(id)).toMatchObject({ status: "closed", unanswered: 2 });
   });
 
+  test("leaves what was answered as it is, also where it was let wait once, in this review or another", async () => {
+    const { id, users, company } = await review(2);
+    const [kept, waiting] = users.map((one) => one.id) as [number, number];
+    const until = (days: number) => new Date(app.clock.now().getTime() + days * DAY).toISOString();
+    await answer(id, kept, { answer: "grace", until: until(15) });
+    await answer(id, waiting, { answer: "grace", until: until(20) });
+    await answer(id, kept, { answer: "keep" });
+    await pass(16 * DAY);
+    const other = (await admin.call("POST", "/reviews", { scope: { company }, due_days: 1 })).body.data.id;
+    await answer(other, kept, { answer: "keep", reason: "Still here" });
+    await pass(2 * DAY);
+    expect((await items(id)).map((item: { answer: string }) => item.answer)).toEqual(["keep", null]);
+    expect((await items(other)).map((item: { answer: string }) => item.answer)).toEqual(["keep", "unanswered"]);
+    expect(users.map(({ username }) => isOpen(username))).toEqual([true, false]);
+    await answer(id, waiting, { answer: "keep" });
+  });
+
   test("takes nothing from users who are gone, and stays right for those who are extended meanwhile", async () => {
     const { id, users } = await review(3);
     const [deleted, disabled, extended] = users.map((one) => one.id) as [number, number, number];
