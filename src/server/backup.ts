@@ -3,9 +3,11 @@
 import { createWriteStream, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { adoptKey, type KeyChange, keyToCarry } from "../domain/audit/key.ts";
+import { usersWithoutAccess, withAccess } from "../domain/lifecycle/reopened.ts";
 import { audited } from "../domain/operation/audited.ts";
 import type { Services } from "../domain/operation/context.ts";
 import type { Actor } from "../domain/operation/entry.ts";
+import { askAgain } from "../domain/reviews/ask-again.ts";
 import { UamError } from "../shared/errors.ts";
 import type { Log } from "../shared/log.ts";
 import { systemClock } from "../shared/time/clock.ts";
@@ -22,7 +24,7 @@ import {
   restoreBackup,
 } from "../store/backup/restore.ts";
 import { roleOf } from "../store/backup/restore-target.ts";
-import type { ConnectionOptions } from "../store/client.ts";
+import { type ConnectionOptions, openDatabase } from "../store/client.ts";
 
 /** Instead of a file: standard output. */
 export const STANDARD_OUTPUT = "-";
@@ -70,7 +72,16 @@ export interface RestoreReport extends RestoreSummary {
   readonly savedAs: string | undefined;
   /** Where the key that sealed the previous database's log is now. */
   readonly keyKeptAs: string | undefined;
+  /** Usernames whose access had ended in the previous database, and that have it again. */
+  readonly reopened: readonly string[];
+  /** Reviews that are open, in which sponsors are asked again. */
+  readonly reviews: number;
 }
+
+type Loaded = Omit<RestoreReport, "reopened" | "reviews"> & {
+  /** Usernames without access in the previous database. */
+  readonly closed: readonly string[];
+};
 
 /**
  * Writes a backup of everything stored, as it is at one moment, on record; the service may keep running. With `verify` the file is read
@@ -141,30 +152,39 @@ async function writeOut({ installation, file, force, signal }: TransferOptions):
  * saved to the data directory first. If it throws, nothing has changed, unless it says that only the record is missing.
  */
 export async function restore(options: TransferOptions): Promise<RestoreReport> {
-  const report = await load(options);
+  const loaded = await load(options);
   try {
-    await recordRestore(options, report);
+    return { ...loaded, ...(await recordRestore(options, loaded)) };
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new UamError("internal", `The backup was restored, but that could not be recorded in its audit log: ${why}`, {
       cause,
     });
   }
-  return report;
 }
 
-async function recordRestore({ installation, file, actor }: TransferOptions, report: RestoreReport): Promise<void> {
+/** The record, and with it what must not wait until somebody notices: who answered since the backup is asked again. */
+async function recordRestore(
+  { installation, file, actor }: TransferOptions,
+  report: Loaded,
+): Promise<Pick<RestoreReport, "reopened" | "reviews">> {
   const { services, close } = await installation.openServices();
   try {
     const { createdAt, program } = report.header;
     const detail = { file, as_of: formatTimestamp(new Date(createdAt)), program, saved_as: report.savedAs ?? "" };
-    await audited({ ...services, actor, requestId: "" }, { action: "service.restore", detail }, async () => {});
+    return await audited({ ...services, actor, requestId: "" }, { action: "service.restore", detail }, async (op) => {
+      const reviews = await askAgain(op);
+      const reopened = await withAccess(op.tx, report.closed);
+      if (reviews > 0) op.record({ detail: { open_reviews: reviews } });
+      if (reopened.length > 0) op.record({ detail: { reopened: reopened.length } });
+      return { reopened, reviews };
+    });
   } finally {
     await close();
   }
 }
 
-async function load({ installation, log, file, force, signal }: TransferOptions): Promise<RestoreReport> {
+async function load({ installation, log, file, force, signal }: TransferOptions): Promise<Loaded> {
   const host = await installation.openHost();
   const { first, last } = installation.uidRange;
   const onHost = await host.highestUid(first, last);
@@ -182,6 +202,7 @@ async function load({ installation, log, file, force, signal }: TransferOptions)
       mkdirSync(installation.dataDir, { recursive: true, mode: 0o711 });
       await save(installation, connection, savedAs, { force: false, signal });
     }
+    const closed = replaced ? await closedUsers(connection) : [];
     const summary = await restoreBackup(file, {
       connection,
       serviceRole: server.owner === undefined ? undefined : await roleOf(server.connection, signal),
@@ -197,13 +218,18 @@ async function load({ installation, log, file, force, signal }: TransferOptions)
         reason: summary.unfinished,
       });
     }
-    return { ...summary, savedAs, keyKeptAs: key?.keptAs };
+    return { ...summary, savedAs, keyKeptAs: key?.keptAs, closed };
   } catch (error) {
     key?.undo();
     throw error;
   } finally {
     await server.stop();
   }
+}
+
+async function closedUsers(connection: ConnectionOptions): Promise<readonly string[]> {
+  const { db, close } = openDatabase(connection, 1);
+  return await usersWithoutAccess(db).finally(close);
 }
 
 /** The content of the backup; throws `invalid` if it is damaged, or from another version of the program. Opens nothing else. */

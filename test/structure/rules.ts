@@ -76,7 +76,13 @@ export const PLACES: Readonly<Record<string, Place>> = {
   },
   "server/backup.ts": {
     what: "backup and restore on record, on what compose.ts opens",
-    imports: ["domain/audit", "domain/operation", "store"],
+    imports: [
+      "domain/audit",
+      "domain/lifecycle/reopened.ts",
+      "domain/operation",
+      "domain/reviews/ask-again.ts",
+      "store",
+    ],
   },
   "server/logging.ts": { what: "the log's sinks and formats", imports: [] },
   "server/records.ts": {

@@ -68,6 +68,12 @@ export async function endHold({ db, clock }: Pick<Services, "db" | "clock">): Pr
   });
 }
 
+/** Lets deletion, and disabling for want of an answer, wait for a day, as after a gap: a restore is one in what is known. */
+export async function beginHold(tx: Transaction, now: Date): Promise<void> {
+  const stored = await lockState(tx);
+  await storeState(tx, { heartbeatAt: stored?.heartbeatAt ?? now, holdUntil: shift(now, HOLD) });
+}
+
 /** The heartbeat, for callers that do not store one. */
 export interface StoredHeartbeat extends Heartbeat {
   /** When the service last stored a heartbeat; undefined if it never did. */

@@ -54,16 +54,27 @@ export function reviewAsked(
     dueAt,
     disables,
     days,
+    again,
   }: Pick<MailedReview, "dueAt" | "disables"> & {
     readonly names: readonly string[];
     readonly days?: number | undefined;
+    /** Answers may be lost, because the service was set back to an earlier state. */
+    readonly again?: boolean | undefined;
   },
   question: MailedQuestion,
 ): Letter {
   const whom = people(names.length);
   const left = days === undefined ? "" : days === 1 ? "1 day left: " : `${days} days left: `;
-  return letter(`${left}Is the access of ${whom} to ${site.host} still right?`, [
+  const asked = again === true ? "Asked again: " : left;
+  return letter(`${asked}Is the access of ${whom} to ${site.host} still right?`, [
     paragraph("Hello,"),
+    ...(again === true
+      ? [
+          paragraph(
+            `${site.host} was set back to an earlier state. Answers that you gave since then are lost, and the links in earlier mails no longer work: please answer once more.`,
+          ),
+        ]
+      : []),
     paragraph(
       `You are named, with this address, as the person who answers for ${whom} of ${site.host}. For each: is that access still right?`,
     ),

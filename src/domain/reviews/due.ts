@@ -69,7 +69,7 @@ async function remind(services: Services, { id }: ReviewRow, now: Date): Promise
     if (open === 0) return;
     const message = reviewReminder(services.policy.site, { ...reviewFacts(review), open, days });
     const occasion = `review:${id}:${days}`;
-    await askSponsors({ tx, context: services }, review, days);
+    await askSponsors({ tx, context: services }, review, { days });
     await tellAdministrators({ tx, context: services }, message, { about: "users", occasion });
   });
 }

@@ -50,8 +50,16 @@ export async function answeredBySponsor(
     .orderBy(asc(reviewItems.userId));
 }
 
-/** Mails each sponsor, once with all of theirs who are not answered for; `days` are those left, if it is a reminder. */
-export async function askSponsors(op: Telling, review: ReviewRow, days?: number): Promise<void> {
+/** Why sponsors are asked, other than that the review begins. */
+interface Occasion {
+  /** How many days are left, if it is a reminder. */
+  readonly days?: number;
+  /** Whether a restore has taken back what they may have answered. */
+  readonly again?: true;
+}
+
+/** Mails each sponsor, once with all of theirs who are not answered for. */
+export async function askSponsors(op: Telling, review: ReviewRow, occasion: Occasion = {}): Promise<void> {
   const { policy } = op.context;
   if (policy.sponsor.mode === "off") return;
   const open = Map.groupBy(await selectItems(op.tx, review.id, { isOpen: true }), ({ sponsor }) => sponsor);
@@ -61,7 +69,7 @@ export async function askSponsors(op: Telling, review: ReviewRow, days?: number)
     const names = theirs.map(({ item }) => item.username);
     const message = reviewAsked(
       policy.site,
-      { dueAt: review.dueAt, disables: review.unanswered === "disable", names, days },
+      { dueAt: review.dueAt, disables: review.unanswered === "disable", names, ...occasion },
       question,
     );
     await queueMail(op, { recipient: email, message, expiresAt: question.expiresAt, dedupeKey: keyOf(question.id) });

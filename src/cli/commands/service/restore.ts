@@ -5,7 +5,7 @@ import { message } from "@optique/core/message";
 import { map } from "@optique/core/modifiers";
 import { argument, command, option } from "@optique/core/primitives";
 import type { RestoreReport } from "../../../server/backup.ts";
-import { counted } from "../../../shared/text/counted.ts";
+import { counted, namedUpTo } from "../../../shared/text/counted.ts";
 import { systemClock } from "../../../shared/time/clock.ts";
 import { formatTimestamp } from "../../../shared/time/timestamp.ts";
 import type { BackupSummary } from "../../../store/backup/backup.ts";
@@ -21,6 +21,9 @@ import {
 } from "../../terminal/environment.ts";
 import { printJson } from "../../terminal/output.ts";
 import { amount, secondsSince } from "./backup.ts";
+
+/** Names in a sentence. */
+const MOST_NAMES = 50;
 
 interface RestoreInput {
   readonly file: string;
@@ -107,5 +110,20 @@ function advice(report: RestoreReport, { invocation }: CliEnvironment): string {
     `  ${invocation} reconcile`,
     "Everybody has to log in again.",
   );
+  if (report.reopened.length > 0) {
+    const names = namedUpTo(MOST_NAMES, report.reopened);
+    lines.push(
+      "",
+      `${counted(report.reopened.length, "user")} had lost access since, and ${report.reopened.length === 1 ? "has" : "have"} it again: ${names}.`,
+      `Disable again who must not have it (${invocation} user disable NAME), and end again companies that had ended.`,
+    );
+  }
+  if (report.reviews > 0) {
+    lines.push(
+      "",
+      `${counted(report.reviews, "review")} ${report.reviews === 1 ? "is" : "are"} open. Answers of after ${made} are lost: sponsors are asked again, administrators answer again.`,
+      "Nobody is disabled for want of an answer within the next 24 hours.",
+    );
+  }
   return `${lines.join("\n")}\n`;
 }
