@@ -17,6 +17,7 @@ const SUITES: Readonly<Record<string, string>> = {
   year: "a year of 500 users with sponsors, companies and quarterly reviews, restarts and restores, held against the rules",
   hours: "10,000 calendars drawn at random, held against a walk minute by minute",
   pairs: "every two operations on one user at the same instant, held against both serial orders",
+  scanner: "1,002 links to sponsors opened by GET, HEAD and in Chromium, twice: none of it decides anything",
   managers:
     "10,000 requests of a company's manager to every route: none reads or changes another company, or gives anything",
   closings: "what an owner prepared, a closing and a failure, drawn at random, and a login tried after each answer",

@@ -301,6 +301,37 @@ describe("end", () => {
   });
 });
 
+test("a token for one question answers no other, also about what has the same id", async () => {
+  const sponsor = `${fresh("bo")}@example.com`;
+  const tokens = new Map<string, { token: string; id: number; answer: string }>();
+  const people = [];
+  for (let n = 0; n < 3; n++) people.push(await user({ sponsor_email: sponsor }));
+  const [first] = people;
+  const { id: review } = (await admin.call("POST", "/reviews", { scope: { sponsor }, due_days: 10 })).body.data;
+  const asked = [];
+  // Until an application has the id of one of the users.
+  while (asked.at(-1)?.id === undefined || (asked.at(-1)?.id ?? 0) < (first?.id ?? 0)) asked.push(await apply(sponsor));
+  app.clock.advance(HOUR);
+  await askWaitingSponsors(app.services);
+  for (const { text } of await app.mails(sponsor)) {
+    const token = /\/decide#(\S+)/.exec(text)?.[1] ?? "";
+    const { kind, items } = (await look(token)).body.data;
+    const answer = { vouch: "vouch", end: "end", review: "shorten" }[kind as string] ?? "";
+    tokens.set(kind, { token, id: items.at(-1).id, answer });
+  }
+  expect([...tokens.keys()].sort()).toEqual(["end", "review", "vouch"]);
+  const until = new Date(app.clock.now().getTime() + DAY).toISOString();
+  for (const [kind, { token }] of tokens) {
+    for (const [other, { id, answer }] of tokens) {
+      if (kind === other || (kind === "review" && other === "end")) continue;
+      const given = { id, answer, ...(answer === "shorten" ? { until } : {}) };
+      expect([kind, other, (await decide(token, given)).status]).toEqual([kind, other, 400]);
+    }
+  }
+  expect(await Promise.all(people.map(({ id }) => statusOf(id)))).toEqual(["active", "active", "active"]);
+  expect((await admin.call("GET", `/reviews/${review}`)).body.data.unanswered).toBe(3);
+});
+
 test("with sponsors off no address is taken, nobody is mailed, and links are dead", async () => {
   const off = await createTestApp({ UAM_SPONSOR: "off" });
   try {
