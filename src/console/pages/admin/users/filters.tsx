@@ -34,7 +34,6 @@ export function Filters({ view }: { readonly view: UsersView }) {
   );
   // Suggestions only: without them the filter is the same.
   const { data } = useApi("GET /users/supervisors", { query: { q: view.supervisor.trim() } });
-  const hasTerms = useInstallation()?.terms === true || view.terms !== "";
   function choose(changes: Readonly<Record<string, string>>) {
     const read = readUsersView({ ...view, page: "", ...changes });
     route(addressOfUsers({ ...read, q: q.value, supervisor: supervisor.value }));
@@ -83,20 +82,7 @@ export function Filters({ view }: { readonly view: UsersView }) {
           options={USES.map((use) => [use, filters.uses[use]])}
           onValue={(use) => choose(use === "never" ? { last_used: use } : { last_used: "", silent_for: use })}
         />
-        {hasTerms ? (
-          <Select
-            label={filters.terms}
-            value={view.terms}
-            options={TERMS_CHOICES.map((terms) => [terms, filters.termsOf[terms]])}
-            onValue={(terms) => choose({ terms })}
-          />
-        ) : null}
-        <Select
-          label={filters.welcome}
-          value={view.welcome}
-          options={WELCOMES.map((welcome) => [welcome, filters.welcomes[welcome]])}
-          onValue={(welcome) => choose({ welcome })}
-        />
+        <WhatWasTold view={view} choose={choose} />
         <Select
           label={filters.sort}
           value={view.sort}
@@ -110,5 +96,35 @@ export function Filters({ view }: { readonly view: UsersView }) {
         ))}
       </datalist>
     </search>
+  );
+}
+
+/** What users were sent, and what they accepted. */
+function WhatWasTold({
+  view,
+  choose,
+}: {
+  readonly view: UsersView;
+  readonly choose: (changes: Readonly<Record<string, string>>) => void;
+}) {
+  const { filters } = userListTexts;
+  const hasTerms = useInstallation()?.terms === true || view.terms !== "";
+  return (
+    <>
+      {hasTerms ? (
+        <Select
+          label={filters.terms}
+          value={view.terms}
+          options={TERMS_CHOICES.map((terms) => [terms, filters.termsOf[terms]])}
+          onValue={(terms) => choose({ terms })}
+        />
+      ) : null}
+      <Select
+        label={filters.welcome}
+        value={view.welcome}
+        options={WELCOMES.map((welcome) => [welcome, filters.welcomes[welcome]])}
+        onValue={(welcome) => choose({ welcome })}
+      />
+    </>
   );
 }
