@@ -268,8 +268,8 @@ describeOnHost("uam user adopt", () => {
       expect([lets(NAME, 1), lets(RENAMED, 0), lets(RENAMED, 1)]).toEqual([false, false, false]);
       const { items } = await cli.json(["key", "found", NAME]);
       expect(items).toMatchObject([
-        { options: 'command="x"', comment: "laptop 0" },
-        { options: "", comment: "laptop 1" },
+        { options: 'command="x"', comment: "laptop 0", found_in: join(base, NAME, ".ssh/authorized_keys") },
+        { options: "", comment: "laptop 1", status: "found", refusal: "" },
       ]);
       expect((await cli.run(["key", "confirm", NAME])).code).toBe(2);
       expect(await cli.run(["key", "confirm", NAME, "SHA256:nobody"])).toMatchObject({ code: 1 });
@@ -280,6 +280,13 @@ describeOnHost("uam user adopt", () => {
       expect(fileOf(`${RENAMED}/.ssh/authorized_keys`)).not.toContain(data(keys[0]));
       expect((await cli.json(["audit", "list", "--action", "key.confirm"])).items).toMatchObject([
         { result: "success" },
+        { result: "failed" },
+      ]);
+      expect(await cli.run(["key", "dismiss", NAME, items[0].fingerprint])).toMatchObject({ code: 0 });
+      expect(await cli.run(["key", "confirm", NAME, items[0].fingerprint])).toMatchObject({ code: 1 });
+      expect((await cli.json(["key", "found", NAME])).items).toMatchObject([
+        { status: "dismissed" },
+        { status: "stored" },
       ]);
       expect(await cli.run(["user", "give-back", NAME, "--yes"])).toMatchObject({
         code: 1,
