@@ -27,7 +27,7 @@ export function sentenceOf(failure: unknown): string {
   if (!(failure instanceof ApiFailure)) return common.failure.unknown;
   const own = common.reasons[failure.reason];
   const wait = failure.retryAfter === undefined ? "" : ` ${common.failure.wait(failure.retryAfter)}`;
-  return own === undefined ? `${failure.message.replace(/\.?$/, ".")}` : `${own}${wait}`;
+  return own === undefined ? failure.message.replace(/(?<![.?!])$/, ".") : `${own}${wait}`;
 }
 
 interface FailureProps {

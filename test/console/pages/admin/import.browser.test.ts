@@ -139,7 +139,10 @@ describeInBrowser("an import", () => {
     await page.getByRole("button", { name: "Check it" }).click();
     await says(page, "Choose a file, or paste its lines.");
     await paste(["name,mail", "bea,bea@example.org"]);
-    await says(page, /Line 1: .*mail/);
+    await says(page, 'Line 1: there is no column "mail". Did you mean email?');
+    expect(await page.getByRole("alert").allInnerTexts()).toEqual([
+      'Line 1: there is no column "mail". Did you mean email?',
+    ]);
     const large = join(directory, "large.csv");
     writeFileSync(large, Buffer.alloc(MAX_IMPORT_BYTES + 1, "a"));
     await page.locator("input[type=file]").setInputFiles(large);
