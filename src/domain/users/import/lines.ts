@@ -7,7 +7,8 @@ import { counted } from "../../../shared/text/counted.ts";
 import { type CsvRecord, csvRecords, separatorOf } from "../../../shared/text/csv.ts";
 import { unguarded } from "../../../shared/text/csv-cell.ts";
 import { nearMiss } from "../../../shared/text/near-miss.ts";
-import { parseTimestamp } from "../../../shared/time/timestamp.ts";
+import { DAY, shift } from "../../../shared/time/clock.ts";
+import { isTimestamp, parseTimestamp } from "../../../shared/time/timestamp.ts";
 import { parseSponsor, requireSponsor } from "../../sponsors/sponsor-email.ts";
 import { endOf, FIELDS, type NewUser, type ParsedUser, type Rules } from "../new-user.ts";
 
@@ -172,8 +173,13 @@ function daysOf(text: string): number | undefined {
   return Number(text);
 }
 
+/** Spreadsheets write days: one by itself is meant whole, in UTC, as on the command line. */
 function timeOf(text: string): Date | undefined {
-  return text === "" ? undefined : parseTimestamp(text, "expire_at");
+  if (text === "") return undefined;
+  const isDay = /^\d{4}-\d\d-\d\d$/.test(text);
+  if (isDay && isTimestamp(`${text}T00:00:00Z`)) return shift(parseTimestamp(`${text}T00:00:00Z`), DAY);
+  if (isTimestamp(text)) return parseTimestamp(text);
+  throw new UamError("invalid", "expire_at is not an end such as 2026-12-31 or 2026-12-31T17:00:00Z");
 }
 
 /** An import gives access: it must not open what was shut where the file was written. */

@@ -49,6 +49,18 @@ describe("checkImport", () => {
     expect(good.map(({ user }) => user.expireAt)).toEqual([until, byDefault]);
   });
 
+  test("takes a day by itself as a whole, and names what is neither day nor moment", async () => {
+    const day = shift(app.clock.now(), 5 * DAY)
+      .toISOString()
+      .slice(0, 10);
+    const text = ["username,email,expire_at", `a,a@example.org,${day}`, "b,b@example.org,31.03.2027"].join("\n");
+    const { good } = await check(text);
+    expect(good.map(({ user }) => user.expireAt)).toEqual([shift(new Date(`${day}T00:00:00Z`), DAY)]);
+    expect(await faultsOf(`${text}\nc,c@example.org,2027-02-30\n`)).toEqual(
+      [3, 4].map((line) => `${line} expire_at: expire_at is not an end such as 2026-12-31 or 2026-12-31T17:00:00Z`),
+    );
+  });
+
   test("says all that is wrong, each with its line and column", async () => {
     const past = shift(app.clock.now(), -DAY).toISOString();
     const head = "username,email,full_name,ttl_days,expire_at,status\n";
