@@ -180,10 +180,10 @@ export const SCREENS: readonly Screen[] = [
       "fewer networks": first(
         dialog(/^Change … Networks/),
         fill(/^Networks/, "198.51.100.0/24"),
-        showing(/no network is left/),
+        showing(/What will happen/),
       ),
       "a number that is none": first(dialog(/^Change … Most users/), fill(/^Most users/, "?"), showing(/^Complete or/)),
-      end: dialog(/^End …/, /can no longer log in/),
+      end: dialog(/^End …/, /What will happen/),
       delete: first(dialog(/^Delete …/), press(/^Delete the company/), showing(/users? comes? from/)),
     },
   }),
