@@ -106,7 +106,7 @@ function columnsOf(onStart: PeopleProps["onStart"]): readonly Column<Colleague>[
       isHeader: true,
       cell: ({ username, full_name: name, manager }) => (
         <div class="event">
-          {username}
+          <bdi>{username}</bdi>
           {manager ? <span class="hint">{texts.manager}</span> : null}
           {name === "" ? null : (
             <span class="hint">
