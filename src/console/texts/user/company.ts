@@ -30,8 +30,6 @@ const en = {
     submit: "End the access",
     busy: "Ending …",
     done: (name: string) => `${name} has no access any more.`,
-    by: (time: string) => `True on every host by ${time} at the latest.`,
-    unknown: "On hosts that do not answer it holds as soon as they do.",
   },
   time: {
     open: "More time …",
