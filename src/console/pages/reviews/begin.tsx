@@ -43,8 +43,8 @@ export function BeginReview({ onClose, onDone }: DialogProps) {
         }}
         options={Object.entries(texts.scopes)}
       />
-      {kind === "company" ? <Companies {...{ which, setWhich }} /> : null}
-      {kind === "host_group" ? <Groups {...{ which, setWhich }} /> : null}
+      {kind === "company" ? <Which route="GET /companies" {...{ which, setWhich }} /> : null}
+      {kind === "host_group" ? <Which route="GET /host-groups" {...{ which, setWhich }} /> : null}
       {kind === "sponsor" ? (
         <Input label={texts.which} type="email" autocomplete="off" required value={which} onValue={setWhich} />
       ) : null}
@@ -63,25 +63,16 @@ export function BeginReview({ onClose, onDone }: DialogProps) {
 }
 
 interface WhichProps {
+  readonly route: "GET /companies" | "GET /host-groups";
   readonly which: string;
   readonly setWhich: (id: string) => void;
 }
 
-function Companies(props: WhichProps) {
-  return <Which {...props} items={useApi("GET /companies", { query: { page_size: "100" } }).data?.items} />;
-}
-
-function Groups(props: WhichProps) {
-  return <Which {...props} items={useApi("GET /host-groups").data?.items} />;
-}
-
 /** One of those that there are. */
-function Which({
-  which,
-  setWhich,
-  items = [],
-}: WhichProps & { readonly items: readonly { readonly id: number; readonly name: string }[] | undefined }) {
-  const options = items.map(({ id, name }) => [String(id), name] as const);
+function Which({ route, which, setWhich }: WhichProps) {
+  // Groups come all at once, and have no pages.
+  const { data } = useApi(route as "GET /companies", { query: { page_size: "100" } });
+  const options = (data?.items ?? []).map(({ id, name }) => [String(id), name] as const);
   return <Select label={texts.which} value={which} onValue={setWhich} options={[["", texts.choose], ...options]} />;
 }
 

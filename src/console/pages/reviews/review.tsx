@@ -2,7 +2,7 @@
 
 import { useLocation, useRoute } from "preact-iso";
 import { reviewPage } from "../../../shared/product/pages.ts";
-import { API_ROOT, ApiFailure, searchOf } from "../../api.ts";
+import { API_ROOT, searchOf } from "../../api.ts";
 import { mayChange } from "../../roles.ts";
 import { forgetAnswers, signedIn } from "../../signed-in.tsx";
 import { reviewTexts as texts } from "../../texts/admin/reviews.ts";
@@ -34,7 +34,6 @@ function ReviewPage() {
 
 function One({ id }: { readonly id: number }) {
   const review = useApi("GET /reviews/:id", { params: { id } });
-  const isGone = review.error instanceof ApiFailure && review.error.status === 404;
   const isAllowed = mayChange(useRole(), "reviews");
   const done = useDone();
   const { open, start, props } = useDialog<"close" | Answering>((sentence) => {
@@ -60,18 +59,14 @@ function One({ id }: { readonly id: number }) {
     >
       <ReadOnly area="reviews" />
       <Done what={done.what} />
-      {isGone ? (
-        <p>{texts.gone}</p>
-      ) : (
-        <Loaded query={review}>
-          {(found) => (
-            <div class="stack">
-              <Facts review={found} />
-              <List review={found} onAnswer={isAllowed && found.status === "open" ? start : undefined} />
-            </div>
-          )}
-        </Loaded>
-      )}
+      <Loaded query={review}>
+        {(found) => (
+          <div class="stack">
+            <Facts review={found} />
+            <List review={found} onAnswer={isAllowed && found.status === "open" ? start : undefined} />
+          </div>
+        )}
+      </Loaded>
       {data === undefined || open === undefined ? null : open === "close" ? (
         <CloseReview review={data} {...props} />
       ) : (

@@ -42,7 +42,6 @@ const en = {
     ways: { disable: "Is disabled", report: "Is only listed" },
   },
   one: (id: number) => `Review ${id}`,
-  gone: "There is no such review.",
   report: "Report (CSV)",
   show: "Show",
   shows: { open: "Not answered", all: "Everybody" },
