@@ -34,13 +34,19 @@ export async function bundleConsole(): Promise<ConsoleBundle> {
   return { page: pageOf(result.outputs), files };
 }
 
+const BEST = { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY };
+
 /** Compressed once, here, as small as it gets: the service only hands it out. */
 async function packed(output: BuildArtifact): Promise<ConsoleFile> {
   const content = Buffer.from(await output.arrayBuffer());
-  const quality = { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY };
+  // The model for fonts suits scripts, too, often a little better than the general one.
+  const [br] = [constants.BROTLI_MODE_GENERIC, constants.BROTLI_MODE_FONT]
+    .map((mode) => brotliCompressSync(content, { params: { ...BEST, [constants.BROTLI_PARAM_MODE]: mode } }))
+    .sort((a, b) => a.byteLength - b.byteLength);
+  if (br === undefined) throw new Error("There is no mode to compress in.");
   return {
     type: output.path.endsWith(".css") ? "text/css; charset=utf-8" : "text/javascript; charset=utf-8",
-    br: brotliCompressSync(content, { params: quality }).toString("base64"),
+    br: br.toString("base64"),
     gzip: gzipSync(content, { level: 9 }).toString("base64"),
   };
 }
