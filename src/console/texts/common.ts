@@ -16,7 +16,6 @@ const en = {
   copy: "Copy",
   copied: "Copied",
   copyFailed: "Copying is not allowed here. Select the text and copy it yourself.",
-  required: "required",
   optional: "optional",
   dryRun: "Dry run: nothing on the service's own host is changed.",
   footer: {
@@ -56,7 +55,6 @@ const en = {
   },
   showMore: "Show more",
   failure: {
-    title: "That did not work",
     unknown: "This page met an error of its own. Reload it; if it stays, tell the administrators.",
     requestId: (id: string) => `If you ask for help, say this: request ${id}`,
     wait: (seconds: number) =>
