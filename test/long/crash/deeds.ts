@@ -17,6 +17,8 @@ export interface State {
   readonly networks: string;
   /** `ID NAME NETWORKS` of each active key. */
   readonly keys: readonly string[];
+  /** Whether access is open in some hours only. */
+  readonly hours: boolean;
   /** Whether an account on the service's own host is granted. */
   readonly local: boolean;
 }
@@ -54,7 +56,7 @@ const HOME = "198.51.100.0/24";
 /** A host without an agent, so that a user can be without an account on the service's own. */
 export const ELSEWHERE = "elsewhere";
 
-async function newUser(context: Context, world: World, keys: number): Promise<Subject> {
+export async function newUser(context: Context, world: World, keys: number): Promise<Subject> {
   const name = world.name();
   const { id } = await createUser(context, { username: name, email: `${name}@example.org` });
   const keyIds: number[] = [];
@@ -70,7 +72,7 @@ async function newUser(context: Context, world: World, keys: number): Promise<Su
 type Request = readonly [method: string, path: string, body?: unknown];
 
 /** By an administrator, unless the user does it. */
-function request(ask: (subject: Subject) => Request, by: "admin" | "user" = "admin"): Deed["act"] {
+export function request(ask: (subject: Subject) => Request, by: "admin" | "user" = "admin"): Deed["act"] {
   return async (world, subject) => {
     const [method, path, body] = ask(subject);
     const answer = await world.call(method, path, by === "admin" ? world.admin() : subject.session, body);
@@ -217,7 +219,7 @@ export const DEEDS: Readonly<Record<string, Deed>> = {
 export async function stateOf(world: World, name: string): Promise<State | undefined> {
   const [row] = await world.sql(`
     select status, purpose, to_char(expire_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.MS') as expire_at,
-      array_to_string(source_networks, ' ') as networks,
+      array_to_string(source_networks, ' ') as networks, hours is not null as hours,
       (select coalesce(json_agg(k.id || ' ' || k.name || ' ' || array_to_string(k.source_networks, ' ') order by k.id), '[]')
         from ssh_keys k where k.user_id = u.id and k.status = 'active') as keys,
       exists (select from accounts a where a.user_id = u.id) and (

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { reconcileHost } from "../../../src/domain/lifecycle/reconcile.ts";
 import { MINUTE } from "../../../src/shared/time/clock.ts";
 import type { FaultPoint } from "../../../src/shared/work/fault-point.ts";
+import { ANSWERABLE, ANSWERABLE_STARTS } from "./answerable.ts";
 import { type Answer, DEEDS, type Deed, stateOf } from "./deeds.ts";
 import { STARTS } from "./starts.ts";
 import { judge } from "./verdict.ts";
@@ -31,7 +32,7 @@ export interface Round {
   readonly start: Start | undefined;
 }
 
-export const ALL: Readonly<Record<string, Deed>> = { ...DEEDS, ...STARTS };
+export const ALL: Readonly<Record<string, Deed>> = { ...DEEDS, ...ANSWERABLE, ...STARTS, ...ANSWERABLE_STARTS };
 /** What happens by itself after an answer, in milliseconds. */
 const LATER = 1500;
 
