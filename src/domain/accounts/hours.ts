@@ -6,7 +6,8 @@
 
 import { eq } from "drizzle-orm";
 import { transactionToItsEnd } from "../../store/client.ts";
-import { users } from "../../store/schema.ts";
+import { notify } from "../../store/notify.ts";
+import { type UserRow, users } from "../../store/schema.ts";
 import { auditedClosing } from "../operation/audited.ts";
 import type { ClosingOperation, Context, Operation } from "../operation/context.ts";
 import { owedSentence, shutOnHost } from "./access.ts";
@@ -21,14 +22,31 @@ export function isDue({ hoursDueAt }: Pick<User, "hoursDueAt">, now: Date): bool
   return hoursDueAt !== null && hoursDueAt <= now;
 }
 
+/** PostgreSQL notifies this channel's listeners of each commit after which somebody's access begins or ends at another moment. */
+export const HOURS_CHANNEL = "uam_hours";
+
 /**
  * Does what is due for the user: shuts the account and ends what runs if a window has ended, also one that ended while the service was
  * stopped, and then opens it if another is open. Steps of shutting that fail are owed, and then this throws `internal`; an account that
- * could not be opened stays due.
+ * could not be opened stays due. For changes of hours: whoever waits for the next moment is told of it.
  */
 export async function followHours(context: Context, userId: number): Promise<void> {
   await shutByHours(context, userId);
-  await openByHours(context, userId);
+  await openByHours(context, userId, { tells: true });
+}
+
+/** The same for whoever has waited for the moment, and looks for the next. */
+export async function followDue(context: Context, userId: number): Promise<void> {
+  await shutByHours(context, userId);
+  await openByHours(context, userId, { tells: false });
+}
+
+/** Tells whoever waits for the moments of others, when the transaction commits, that one has been stored. */
+export async function tellHours(
+  { tx }: Pick<Operation, "tx">,
+  { hoursDueAt }: Pick<User, "hoursDueAt">,
+): Promise<void> {
+  if (hoursDueAt !== null) await notify(tx, HOURS_CHANNEL);
 }
 
 /** Recorded only if somebody was thrown out, or if it failed: that a window ends is not a change that anybody made. */
@@ -53,7 +71,7 @@ async function shutByHours(context: Context, userId: number): Promise<void> {
 }
 
 /** Whether the account may be open and is not to be, or was last opened for a window that is over. */
-function hasToShut(user: User, now: Date): boolean {
+export function hasToShut(user: UserRow, now: Date): boolean {
   const { access } = accessAt(user, now);
   if (access === "closed") return false;
   if (access !== "open" || user.hoursDueAt === null) return true;
@@ -71,7 +89,7 @@ async function countSessions({ context }: ClosingOperation, user: User): Promise
 }
 
 /** The account opens with the keys as stored. If that fails it is retried, as nothing else would: the stored state has it open. */
-async function openByHours(context: Context, userId: number): Promise<void> {
+async function openByHours(context: Context, userId: number, { tells }: { readonly tells: boolean }): Promise<void> {
   const { db, clock, host, log } = context;
   await transactionToItsEnd(db, async (tx) => {
     const now = clock.now();
@@ -88,7 +106,8 @@ async function openByHours(context: Context, userId: number): Promise<void> {
         if (account.open) await hostOf(context, user).openAccount(account);
       } else log.warn("an account cannot be opened: it is missing on the host, or not the service's", { userId });
     }
-    await storeNext({ tx }, user, now);
+    const next = await storeNext({ tx }, user, now);
+    if (tells) await tellHours({ tx }, next);
   });
 }
 
@@ -97,12 +116,9 @@ function isOfHours({ kind, action }: Closing): boolean {
   return kind === "shut" && action === "";
 }
 
-/** Stores when access changes next; the user counts as unchanged. */
-async function storeNext({ tx }: Pick<Operation, "tx">, user: User, now: Date): Promise<void> {
-  await tx
-    .update(users)
-    .set({ hoursDueAt: scheduleAt(user, now).changesAt })
-    .where(eq(users.id, user.id))
-    .prepare("store_next_opening")
-    .execute();
+/** Stores and returns when access changes next; the user counts as unchanged. */
+async function storeNext({ tx }: Pick<Operation, "tx">, user: User, now: Date): Promise<Pick<User, "hoursDueAt">> {
+  const next = { hoursDueAt: scheduleAt(user, now).changesAt };
+  await tx.update(users).set(next).where(eq(users.id, user.id)).prepare("store_next_opening").execute();
+  return next;
 }

@@ -1,29 +1,85 @@
 /** Opens and shuts accounts at the second at which their users' access begins or ends by start or hours. */
 
-import { asc, lte } from "drizzle-orm";
+import { and, asc, gt, lte } from "drizzle-orm";
+import { SECOND } from "../../shared/time/clock.ts";
 import { severalAtOnce } from "../../shared/work/several.ts";
-import { users } from "../../store/schema.ts";
-import { followHours } from "../accounts/hours.ts";
+import { listen } from "../../store/notify.ts";
+import { type UserRow, users } from "../../store/schema.ts";
+import { followDue, HOURS_CHANNEL, hasToShut } from "../accounts/hours.ts";
 import { type Services, systemContext } from "../operation/context.ts";
 
 /** A whole company may begin at the same second: as many at once share the waits, and the API keeps the other connections. */
 const AT_ONCE = 4;
+/** How often a run looks for what has become due since it began: it may take longer than until the next window ends. */
+const LOOK_AGAIN = SECOND;
+
+/** The first moment after the given one at which access begins or ends for somebody; undefined if nothing is stored. */
+export async function nextHoursChange({ db }: Pick<Services, "db">, after: Date): Promise<Date | undefined> {
+  const [row] = await db
+    .select({ at: users.hoursDueAt })
+    .from(users)
+    .where(gt(users.hoursDueAt, after))
+    .orderBy(asc(users.hoursDueAt))
+    .limit(1);
+  return row?.at ?? undefined;
+}
 
 /**
- * Does what is due for everybody, what is latest first; a failure is logged, stays due and does not stop the others. Ends early when `signal`
- * says so, with what was begun.
+ * Calls `heard` after each commit of a change of somebody's hours, and now. On a connection of its own, which is opened again when it is lost.
+ * Returns the function that ends it.
+ */
+export function watchHours({ db, log }: Pick<Services, "db" | "log">, heard: () => void): () => Promise<void> {
+  const listening = listen(db, HOURS_CHANNEL, heard).catch((error: unknown) => {
+    log.warn("the database sends no notifications about hours; they are read each minute instead", { error });
+    return async () => {};
+  });
+  return async () => await (await listening)();
+}
+
+/**
+ * Does what is due for everybody, also what becomes due meanwhile: first where access ends, because somebody may still be logged in, and of
+ * both what is latest first. A failure is logged, stays due and does not stop the others. Ends early when `signal` says so, with what was
+ * begun.
  */
 export async function followDueHours(services: Services, signal?: AbortSignal): Promise<void> {
-  const { db, clock, log } = services;
   const context = systemContext(services);
-  const due = await db
-    .select({ id: users.id })
-    .from(users)
-    .where(lte(users.hoursDueAt, clock.now()))
-    .orderBy(asc(users.hoursDueAt), asc(users.id));
-  await severalAtOnce(due, { atOnce: AT_ONCE, signal }, ({ id }) =>
-    followHours(context, id).catch((error: unknown) =>
-      log.error("a user's hours could not be followed and will be tried again", { userId: id, error }),
-    ),
-  );
+  const queue = createQueue(services);
+  await severalAtOnce(Array(AT_ONCE).keys(), { atOnce: AT_ONCE, signal }, async () => {
+    for (let id = await queue.next(); id !== undefined && signal?.aborted !== true; id = await queue.next()) {
+      const userId = id;
+      await followDue(context, userId).catch((error: unknown) =>
+        services.log.error("a user's hours could not be followed and will be tried again", { userId, error }),
+      );
+    }
+  });
+}
+
+/** The ids of users for whom something is due, each once for each time that it becomes due. */
+function createQueue({ db, clock }: Services) {
+  const ending: number[] = [];
+  const beginning: number[] = [];
+  let seen = new Date(0);
+  let looking: Promise<void> | undefined;
+
+  async function look(): Promise<void> {
+    const now = clock.now();
+    const isDue = and(gt(users.hoursDueAt, seen), lte(users.hoursDueAt, now));
+    const due: UserRow[] = await db.select().from(users).where(isDue).orderBy(asc(users.hoursDueAt), asc(users.id));
+    seen = now;
+    for (const user of due) (hasToShut(user, now) ? ending : beginning).push(user.id);
+  }
+
+  return {
+    /** Undefined once nothing is due any more. */
+    async next(): Promise<number | undefined> {
+      const isEmpty = ending.length + beginning.length === 0;
+      if (isEmpty || clock.now().getTime() - seen.getTime() >= LOOK_AGAIN) {
+        looking ??= look().finally(() => {
+          looking = undefined;
+        });
+        await looking;
+      }
+      return ending.shift() ?? beginning.shift();
+    },
+  };
 }

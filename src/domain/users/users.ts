@@ -27,6 +27,7 @@ import {
   requireStillWithin,
 } from "../accounts/company-limits.ts";
 import { requireUser, type User } from "../accounts/find-user.ts";
+import { tellHours } from "../accounts/hours.ts";
 import { forgetIntent, recordIntent } from "../accounts/intents.ts";
 import { allocateUid } from "../accounts/uid.ts";
 import { voidCodes } from "../auth/codes/otp.ts";
@@ -76,6 +77,7 @@ export function createUser(context: Context, input: NewUser): Promise<User> {
     await queueMail(op, { recipient: user.email, message });
     await tellSponsor(op, sponsor, [user]);
     if (user.startsAt !== null || user.hours !== null) await requireOwnHostOnly(op.tx, [user.id]);
+    await tellHours(op, user);
     if (user.local) await createOnHost(op, user);
     const detail = { ...createdDetail(user), ...(company && (await companyDetail(op, user, company))) };
     op.record({ resourceId: String(user.id), subjectId: user.id, detail });

@@ -28,7 +28,11 @@ import { mailTerms, noteTerms } from "../../domain/users/terms.ts";
 import type { Drift } from "../../protocol/host.ts";
 import { startDelivery } from "../mail/delivery.ts";
 import type { MailTransport } from "../mail/mail.ts";
+import { startHoursTimer } from "./hours-timer.ts";
 import { createRunner, type Job } from "./runner.ts";
+
+/** Runs at the second, too: hours-timer.ts. */
+const HOURS = "hours";
 
 /** The dependencies of the jobs besides the services. */
 export interface JobParts {
@@ -53,7 +57,7 @@ export function jobsOf(services: Services, { reconcile }: JobParts): readonly Jo
   const startedAt = services.clock.now();
   return [
     { name: "expire", schedule: "* * * * *", isUrgent: true, run: (signal) => expire(services, signal) },
-    { name: "hours", schedule: "* * * * *", isUrgent: true, run: (signal) => followDueHours(services, signal) },
+    { name: HOURS, schedule: "* * * * *", isUrgent: true, run: (signal) => followDueHours(services, signal) },
     {
       name: "companies",
       schedule: "* * * * *",
@@ -155,12 +159,14 @@ export function startJobs(services: Services, parts: JobParts): RunningJobs {
   const caughtUp = catchUp();
   // An offset, not a time zone: those bring Intl's tables with them, 3 MiB that stay.
   const crons = jobs.map((job) => new Cron(job.schedule, { utcOffset: 0 }, () => runner.start(job)));
+  const hours = jobs.filter(({ name }) => name === HOURS);
+  const timer = startHoursTimer(services, async () => void (await Promise.all(hours.map(runner.startAnew))));
   return {
     caughtUp,
     async stop() {
       for (const cron of crons) cron.stop();
       stopping.abort();
-      await Promise.all([caughtUp, runner.ended(), delivery.stop()]);
+      await Promise.all([caughtUp, runner.ended(), timer.stop(), delivery.stop()]);
       await parts.transport.close();
     },
   };

@@ -21,24 +21,38 @@ export interface Job {
  */
 const JOBS_AT_ONCE = 3;
 
-/** Starts a job, or takes part in waiting for the run that has not ended; never rejects. Begins nothing once `signal` is aborted. */
-export function createRunner(services: Services, signal: AbortSignal) {
+/** Starts jobs; never rejects. */
+export interface Runner {
+  /** Starts a job, or takes part in waiting for the run that has not ended. */
+  start(job: Job): Promise<void>;
+  /** The same, but of a run that has not begun yet. */
+  startAnew(job: Job): Promise<void>;
+  /** Resolves when nothing runs that was started before. */
+  ended(): Promise<void>;
+}
+
+/** Begins nothing once `signal` is aborted. */
+export function createRunner(services: Services, signal: AbortSignal): Runner {
   const running = new Map<string, Promise<void>>();
   // Each job waits at most once, so that there is always room to wait.
   const gate = createGate({ concurrency: JOBS_AT_ONCE, maxQueue: Number.POSITIVE_INFINITY, retryAfter: 0 });
   const begin = async (job: Job): Promise<void> => {
     if (!signal.aborted) await runJob(services, job, signal);
   };
+  const start = (job: Job): Promise<void> => {
+    const current = running.get(job.name);
+    if (current !== undefined || signal.aborted) return current ?? Promise.resolve();
+    const run = (job.isUrgent ? begin(job) : gate(() => begin(job))).finally(() => running.delete(job.name));
+    running.set(job.name, run);
+    return run;
+  };
   return {
-    start(job: Job): Promise<void> {
-      const current = running.get(job.name);
-      if (current !== undefined || signal.aborted) return current ?? Promise.resolve();
-      const run = (job.isUrgent ? begin(job) : gate(() => begin(job))).finally(() => running.delete(job.name));
-      running.set(job.name, run);
-      return run;
+    start,
+    async startAnew(job) {
+      await running.get(job.name);
+      return start(job);
     },
-    /** Resolves when nothing runs that was started before. */
-    async ended(): Promise<void> {
+    async ended() {
       await Promise.all(running.values());
     },
   };

@@ -162,6 +162,30 @@ describe("followDueHours()", () => {
     expect(account()).toMatchObject({ open: true, expireAt: new Date("2026-12-01T17:00:00Z") });
   });
 
+  test("does what ends before what begins, and what becomes due meanwhile", async () => {
+    const names: string[] = [];
+    for (const hours of ["fri 12:00-13:00 UTC", "fri 12:00-13:00 UTC", "fri 09:00-12:00 UTC", "fri 12:30-13:00 UTC"]) {
+      await make({ hours: parseHours(hours) });
+      names.push(`ext_${name}`);
+    }
+    app.host.calls.length = 0;
+    at("2026-11-27T12:00:00Z");
+    const { openAccount } = app.host;
+    const host = {
+      ...app.host,
+      openAccount: async (account: Parameters<typeof openAccount>[0]) => {
+        at("2026-11-27T12:30:00Z");
+        await openAccount(account);
+      },
+    };
+    await followDueHours({ ...app.services, host });
+    const calls = app.host.calls.map((call) => call.split(" ")).filter(([verb]) => verb?.endsWith("Account"));
+    const [first, ...others] = calls;
+    expect(first).toEqual(["shutAccount", names[2] as string]);
+    expect(others.map(([verb]) => verb)).toEqual(Array(3).fill("openAccount"));
+    expect(others.map(([, account]) => account).sort()).toEqual([names[0], names[1], names[3]] as string[]);
+  });
+
   test("costs the host nothing while nothing is due, and nothing for users without hours", async () => {
     await make({ hours: OFFICE });
     await make({});
