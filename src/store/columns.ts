@@ -1,6 +1,7 @@
 /** The kinds of columns that tables share. */
 
 import { bigint, customType, text, timestamp } from "drizzle-orm/pg-core";
+import { HOURS_ENDS } from "../shared/product/statuses.ts";
 
 /** Bytes. */
 export const bytea = customType<{ data: Uint8Array; driverData: Uint8Array }>({ dataType: () => "bytea" });
@@ -17,6 +18,10 @@ export const hours = () => ({
   startsAt: time(),
   /** The hours of the week, as `parseHours` reads them; null for always. */
   hours: text(),
+  /** Those of the company, as above, kept as the company's are (domain/companies/hours.ts): access is open in the hours of both. */
+  companyHours: text(),
+  /** What ends with them. */
+  hoursEnd: text({ enum: HOURS_ENDS }).notNull().default("sessions"),
   /** When it next begins or ends by these; null where it does not. */
   hoursDueAt: time(),
 });

@@ -48,6 +48,7 @@ import sponsors from "../../drizzle/0044_sponsors.sql" with { type: "text" };
 import terms from "../../drizzle/0045_terms.sql" with { type: "text" };
 import hours from "../../drizzle/0046_hours.sql" with { type: "text" };
 import foundKeys from "../../drizzle/0047_found_keys.sql" with { type: "text" };
+import hoursEnd from "../../drizzle/0048_hours_end.sql" with { type: "text" };
 
 export interface Migration {
   readonly name: string;
@@ -103,4 +104,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0045_terms", sql: terms },
   { name: "0046_hours", sql: hours },
   { name: "0047_found_keys", sql: foundKeys },
+  { name: "0048_hours_end", sql: hoursEnd },
 ];

@@ -21,6 +21,8 @@ export const companies = pgTable(
     sourceNetworks: text().array().notNull().default([]),
     /** The ids of the groups of hosts that its users may have. */
     hostGroups: integer().array().notNull().default([]),
+    /** The hours of the week in which access of its users is open, as `parseHours` reads them; null for always. */
+    hours: text(),
     /** Who answers for its users; "" for nobody. */
     sponsorEmail: text().notNull().default(""),
     status: text({ enum: COMPANY_STATUSES }).notNull().default("active"),

@@ -53,6 +53,7 @@ export const users = pgTable(
   },
   (t) => [
     check("users_status", sql`${t.status} in ('active', 'disabled', 'expired')`),
+    check("users_hours_end", sql`${t.hoursEnd} in ('sessions', 'logins')`),
     index("users_status_id").on(t.status, t.id),
     index("users_supervisor_id").on(t.supervisor, t.id),
     // Thousands may expire at the same moment: the id decides between them in lists.

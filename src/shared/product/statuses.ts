@@ -17,6 +17,10 @@ export const USER_STATUSES = ["active", "disabled", "expired"] as const;
 export const ACCESS_STATES = ["open", "not_yet", "outside_hours", "closed"] as const;
 export type AccessState = (typeof ACCESS_STATES)[number];
 
+/** What ends with a user's hours: sessions and logins, or only logins, so that what is open stays until the end of the account. */
+export const HOURS_ENDS = ["sessions", "logins"] as const;
+export type HoursEnd = (typeof HOURS_ENDS)[number];
+
 export const KEY_STATUSES = ["active", "revoked"] as const;
 export const APPROVAL_STATUSES = ["pending", "approved", "rejected"] as const;
 /** The subject of an application: an account, or more time for one. */
