@@ -21,8 +21,11 @@ import {
 import type { Mount } from "./safe-open.ts";
 
 /** Shuts the account; see `Host.shutAccount`. Throws only `conflict`, before anything is touched. */
-export async function shutAccount(context: HostContext, account: AccountRef): Promise<Closing> {
-  return closingOf(await shut(context, requireOurs(context, account)));
+export async function shutAccount(
+  context: HostContext,
+  account: AccountRef & Pick<Account, "keepsJobs">,
+): Promise<Closing> {
+  return closingOf(await shut(context, requireOurs(context, account), account));
 }
 
 /** The results of shutting an account, and the outstanding work, grouped by subject. */
@@ -41,16 +44,20 @@ export function closingOf({ refused, date, running, keys, scheduled, home }: Shu
 }
 
 /** Shuts the account that has this entry. */
-export async function shut(context: HostContext, owner: PasswdEntry): Promise<Shutting> {
+export async function shut(
+  context: HostContext,
+  owner: PasswdEntry,
+  { keepsJobs = false }: Pick<Account, "keepsJobs"> = {},
+): Promise<Shutting> {
   const { settings, log } = context;
   const strange = strangeHome(owner);
   const files = await filesOf(context, owner);
-  const plan = planShut(settings, owner, files.others);
+  const plan = planShut(settings, owner, { others: files.others, keepsJobs });
   const clear = strange === undefined ? plan.clear : plan.clear.filter((change) => !isInHome(change));
   let refusing = await tryAll(context, plan.refuse);
   await makeReachable(context, owner);
   await tryAll(context, plan.first);
-  await copyJobs(context, owner);
+  if (!keepsJobs) await copyJobs(context, owner);
   let clearing = await tryAll(context, clear);
   // The account's own processes may have caused the failure, for example by using up all processes.
   if (refusing.length > 0) refusing = await tryAll(context, plan.refuse);

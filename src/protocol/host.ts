@@ -47,6 +47,8 @@ export interface Account extends AccountRef {
   readonly open: boolean;
   /** The active keys, oldest first; they reach the file only while the account is open. */
   readonly keys: readonly HostKey[];
+  /** Of a shut account that opens again by itself: its crontab, at jobs and lingering stay. cron and at refuse to run them meanwhile. */
+  readonly keepsJobs?: boolean;
 }
 
 /** `foreign`: an account of that name exists, or one with that uid, but it is not ours. Our account has both, in any groups. */
@@ -221,9 +223,9 @@ export interface Host {
   /**
    * Takes access away: the account's expiry date first, then its processes and jobs, then the home, which is root's until the account is opened again (not in
    * sudo mode), and the key file and any other file that sshd reads in it. A failed step does not stop the others. With nothing owed, no login, no process and
-   * no key is left.
+   * no key is left. The jobs stay if the account says so.
    */
-  shutAccount(account: AccountRef): Promise<Closing>;
+  shutAccount(account: AccountRef & Pick<Account, "keepsJobs">): Promise<Closing>;
   /**
    * Takes one key away: the file is rewritten with `account.keys` and read back, as is any other file that sshd reads for the
    * account; then the sessions end that the key with this fingerprint may have opened, as the settings say. A session is spared

@@ -15,6 +15,7 @@ export function accessTimes(user: UserRow, now: Date) {
       zone: hours.zone,
       windows: hours.windows.map(({ days, from, to }) => ({ days: [...days], from, to })),
     },
+    hours_end: user.hoursEnd,
     access,
     access_changes_at: formatOptionalTimestamp(changesAt),
   };

@@ -29,7 +29,7 @@ const COLUMNS: Readonly<Record<Field, true>> = {
     status: true,
     expire_at: true,
   },
-  ...{ starts_at: true, hours: true, access: true, access_changes_at: true },
+  ...{ starts_at: true, hours: true, hours_end: true, access: true, access_changes_at: true },
   ...{ disabled_at: true, welcome: true, created_at: true, updated_at: true, last_login_at: true },
   ...{ active_keys: true, last_key_use_at: true },
 };

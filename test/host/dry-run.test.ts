@@ -59,7 +59,7 @@ describe("dry-run", () => {
     const settings = testSettings({ tools: NO_SSHD });
     const host = await createHost(settings, log, bunRuntime);
     expect(await host.shutAccount(account)).toEqual({ refused: true, owed: [] });
-    const { refuse, end, clear } = planShut(settings, expectedOwner(settings, account), []);
+    const { refuse, end, clear } = planShut(settings, expectedOwner(settings, account), { others: [] });
     const [before, after] = [
       [...refuse, ...end],
       [...clear, ...end],

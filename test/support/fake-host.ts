@@ -24,6 +24,8 @@ export interface FakeAccount {
   expireAt: Date;
   /** Fingerprints in the authorized-keys file. */
   file: readonly string[];
+  /** Whether its crontab, at jobs and lingering are there: they go when it is shut, unless it keeps them. */
+  hasJobs?: boolean;
   /** By fingerprint, from where they may be used, where that is not anywhere. */
   from?: Readonly<Record<string, readonly string[]>> | undefined;
 }
@@ -109,10 +111,11 @@ export function createFakeHost(pause = 3): FakeHost {
     if (account.uid !== ref.uid) throw conflict(`The account ${ref.name} is not uam's`, "account.foreign");
     return account;
   }
-  function shut(ref: AccountRef): Closing {
+  function shut(ref: AccountRef & Pick<Account, "keepsJobs">): Closing {
     const account = require(ref);
     if (failing.has("shutAccount")) return { refused: false, owed: [refusal("shutAccount", ref)] };
     account.open = false;
+    if (ref.keepsJobs !== true) delete account.hasJobs;
     const owed: string[] = [];
     if (failing.has("endProcesses")) owed.push(refusal("endProcesses", ref));
     if (failing.has("emptyFile")) owed.push(refusal("emptyFile", ref));

@@ -14,7 +14,7 @@ import {
   ttlDays,
 } from "../fields.ts";
 import { PreviewQuery } from "../preview.ts";
-import { givenHours, givenMoment } from "./hours.ts";
+import { givenHours, givenHoursEnd, givenMoment } from "./hours.ts";
 import { MANAGER, USER_NETWORKS } from "./lists.ts";
 
 export const CreatedUser = v.pipe(
@@ -48,6 +48,7 @@ export const NewUser = v.pipe(
       givenMoment("2026-12-01T08:00:00Z", "When access begins, RFC 3339; `ttl_days` counts from then. By default, now"),
     ),
     hours: givenHours,
+    hours_end: givenHoursEnd,
     source_networks: newNetworks(USER_NETWORKS),
     ...belonging,
   }),
@@ -65,6 +66,7 @@ export const UserChanges = v.pipe(
       v.nullable(givenMoment("2026-12-01T08:00:00Z", "When access begins, RFC 3339, until it has; null for at once")),
     ),
     hours: givenHours,
+    hours_end: givenHoursEnd,
     source_networks: newNetworks(USER_NETWORKS),
     ...belonging,
   }),

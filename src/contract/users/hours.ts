@@ -3,7 +3,7 @@
 import * as v from "valibot";
 import { MAX_WINDOWS, WEEKDAYS } from "../../shared/hours/hours.ts";
 import { MAX_SPAN_DAYS } from "../../shared/hours/windows.ts";
-import { ACCESS_STATES } from "../../shared/product/statuses.ts";
+import { ACCESS_STATES, HOURS_ENDS } from "../../shared/product/statuses.ts";
 import { isTimestamp } from "../../shared/time/timestamp.ts";
 import { described, listOf, text, timestamp } from "../fields.ts";
 
@@ -28,6 +28,16 @@ export const givenHours = v.optional(
     ),
   ),
 );
+
+const hoursEnd = v.pipe(
+  v.picklist(HOURS_ENDS),
+  v.description(
+    "What ends with the hours: `sessions`, everything that runs, or `logins`, so that what is open stays until `expire_at`",
+  ),
+);
+
+/** In requests. */
+export const givenHoursEnd = v.optional(hoursEnd);
 
 /** A moment in a request. */
 export function givenMoment(example: string, description: string) {
@@ -57,6 +67,7 @@ const shownHours = v.pipe(
 export const accessTimes = {
   starts_at: v.pipe(v.nullable(timestamp), v.description("When access begins or began; null: at the creation")),
   hours: shownHours,
+  hours_end: hoursEnd,
   access: v.pipe(
     v.picklist(ACCESS_STATES),
     v.description(

@@ -13,6 +13,7 @@ import { accountOf, refOf } from "./account.ts";
 import { closingsOf, forgetClosings, forgetShut, noteClosing, oweClosing, settleClosing } from "./closings.ts";
 import { rejectRequestOf } from "./extension-request.ts";
 import { findUser, lockUser, type User } from "./find-user.ts";
+import { accessAt } from "./opening.ts";
 import { closingHostOf, hostOf } from "./own-host.ts";
 import { noteFleetChange } from "./remote-changes.ts";
 
@@ -114,7 +115,8 @@ export async function expireAccess(op: ClosingOperation, user: User): Promise<Cl
 
 /** Goes on shutting an account that is owed a shut; the stored user does not change. */
 export async function shutAccess(op: ClosingOperation, user: User, note: number): Promise<Closed> {
-  return await settle(op, user, note, await shutOnHost(op, user));
+  const { access } = accessAt(user, op.context.clock.now());
+  return await settle(op, user, note, await shutOnHost(op, user, access !== "closed"));
 }
 
 /**
@@ -195,14 +197,14 @@ async function settle(op: ClosingOperation, user: User, note: number, closing: H
 /**
  * Shuts the account on the service's own host; never throws. Runs before anything but the note is stored: stores fail with
  * the database, and a user must not be able to log in after being told that access is being taken away. A missing account
- * lets nobody in, and an account that is not ours is not touched.
+ * lets nobody in, and an account that is not ours is not touched. Jobs go, unless they are kept.
  */
-export async function shutOnHost(op: ClosingOperation, user: User): Promise<HostClosing> {
+export async function shutOnHost(op: ClosingOperation, user: User, keepsJobs = false): Promise<HostClosing> {
   const { log } = op.context;
   return await goOn(op, user, async () => {
     const host = await closingHostOf(op.context, user);
     const presence = await host.presence(refOf(user));
-    if (presence === "present") return await host.shutAccount(refOf(user));
+    if (presence === "present") return await host.shutAccount({ ...refOf(user), keepsJobs });
     op.record({ detail: { host: presence } });
     log.warn("an account is missing on the host, or is not the one that the service created; look into it", {
       account: refOf(user).name,

@@ -11,7 +11,7 @@ import { jsonRows } from "../../store/json-rows.ts";
 import { closings, type KeyRow, sshKeys } from "../../store/schema.ts";
 import { type Closing, closingsOf, isShutting } from "./closings.ts";
 import { selectUsers, type User } from "./find-user.ts";
-import { accessAt, openUntil } from "./opening.ts";
+import { type Access, accessAt, openUntil } from "./opening.ts";
 
 /** Which account is the user's. */
 export function refOf(user: Pick<User, "username" | "uid">): AccountRef {
@@ -43,15 +43,26 @@ export function accountAt(
 ): Account {
   const user = { ...stored, expireAt: endOf(stored, owed) };
   const access = accessAt(user, now);
-  const open = access.access === "open" && !owed.some(isShutting);
+  if (access.access === "closed" || owed.some(isShutting)) return shutAccountOf(user);
+  if (access.access !== "open" && !keepsSessions(user, access)) return { ...shutAccountOf(user), keepsJobs: true };
   const dead = new Set(owed.filter(({ kind }) => kind === "revoke").map(({ keyId }) => keyId));
-  return open
-    ? openAccountOf(
-        { ...user, expireAt: openUntil(user, access) },
-        keys.filter(({ id }) => !dead.has(id)),
-        owed,
-      )
-    : shutAccountOf(user);
+  const open = access.access === "open" ? { ...user, expireAt: openUntil(user, access) } : user;
+  const account = openAccountOf(
+    open,
+    keys.filter(({ id }) => !dead.has(id)),
+    owed,
+  );
+  return access.access === "open" ? account : withoutLogins(account);
+}
+
+/** Whether only the logins of a user without access end with the hours: what they have open stays. */
+export function keepsSessions({ hoursEnd }: Pick<User, "hoursEnd">, { access }: Access): boolean {
+  return hoursEnd === "logins" && access === "outside_hours";
+}
+
+/** Open, and none of its keys is in a file. */
+function withoutLogins(account: Account): Account {
+  return { ...account, keys: account.keys.map((key) => ({ ...key, networks: [] })) };
 }
 
 /** The user's end, or an earlier one that is being brought. */

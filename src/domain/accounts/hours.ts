@@ -11,7 +11,7 @@ import { type UserRow, users } from "../../store/schema.ts";
 import { auditedClosing } from "../operation/audited.ts";
 import type { ClosingOperation, Context, Operation } from "../operation/context.ts";
 import { owedSentence, shutOnHost } from "./access.ts";
-import { accountOf, refOf } from "./account.ts";
+import { accountOf, keepsSessions, refOf } from "./account.ts";
 import { type Closing, closingsOf, forgetShut, isShutting, noteClosing, oweClosing } from "./closings.ts";
 import { lockUserIfStored, type User } from "./find-user.ts";
 import { accessAt, scheduleAt } from "./opening.ts";
@@ -57,9 +57,9 @@ async function shutByHours(context: Context, userId: number): Promise<void> {
     const user = await lockUserIfStored(op.tx, userId);
     if (user === undefined || !isDue(user, now) || !hasToShut(user, now)) return op.record({ unneeded: true });
     op.about({ detail: { username: user.username } });
-    const ended = await countSessions(op, user);
     op.begun(`The hours of ${user.username} are over, but the database failed before this could be stored`);
-    const closing = await shutOnHost(op, user);
+    const ended = await countSessions(op, user);
+    const closing = await shutOnHost(op, user, true);
     if (accessAt(user, now).access !== "open") await storeNext(op, user, now);
     if (closing.owed.length > 0) {
       const note = await noteClosing(op.context, { userId, kind: "shut", action: "" });
@@ -72,9 +72,10 @@ async function shutByHours(context: Context, userId: number): Promise<void> {
 
 /** Whether the account may be open and is not to be, or was last opened for a window that is over. */
 export function hasToShut(user: UserRow, now: Date): boolean {
-  const { access } = accessAt(user, now);
-  if (access === "closed") return false;
-  if (access !== "open" || user.hoursDueAt === null) return true;
+  const access = accessAt(user, now);
+  if (access.access === "closed" || keepsSessions(user, access)) return false;
+  if (access.access !== "open" || user.hoursDueAt === null) return true;
+  if (user.hoursEnd === "logins") return false;
   const before = new Date(user.hoursDueAt.getTime() - 1);
   return scheduleAt(user, before).open && !scheduleAt(user, user.hoursDueAt).open;
 }
@@ -88,18 +89,22 @@ async function countSessions({ context }: ClosingOperation, user: User): Promise
   }
 }
 
-/** The account opens with the keys as stored. If that fails it is retried, as nothing else would: the stored state has it open. */
+/**
+ * The account opens with the keys as stored; or, outside hours with which only logins end, stays open without any of them. If that fails it is
+ * retried, as nothing else would: the stored state has it so.
+ */
 async function openByHours(context: Context, userId: number, { tells }: { readonly tells: boolean }): Promise<void> {
   const { db, clock, host, log } = context;
   await transactionToItsEnd(db, async (tx) => {
     const now = clock.now();
     const user = await lockUserIfStored(tx, userId);
     if (user === undefined || !isDue(user, now)) return;
-    const { access } = accessAt(user, now);
+    const access = accessAt(user, now);
+    const isOpen = access.access === "open" || keepsSessions(user, access);
     // Hours that were stored since the account was shut or left open above: it stays due, for those who stored them and for the next run.
-    if (access === "not_yet" || access === "outside_hours") return;
+    if (!isOpen && access.access !== "closed") return;
     const isBeingTaken = (await closingsOf(tx, userId)).some((note) => isShutting(note) && !isOfHours(note));
-    if (access === "open" && user.local && !isBeingTaken) {
+    if (isOpen && user.local && !isBeingTaken) {
       if ((await host.presence(refOf(user))) === "present") {
         await forgetShut(tx, userId);
         const account = await accountOf(tx, user, now);

@@ -16,7 +16,7 @@ export interface Access {
   readonly changesAt: Date | null;
 }
 
-type Timed = Pick<UserRow, "startsAt" | "hours">;
+type Timed = Pick<UserRow, "startsAt" | "hours" | "companyHours">;
 
 /** The user's access now. */
 export function accessAt(user: UserRow, now: Date): Access {
@@ -39,9 +39,8 @@ export function isToStart({ startsAt }: Pick<Timed, "startsAt">, now: Date): boo
 
 /** By start and hours alone, whatever the status. Hours that cannot be read never open. */
 export function scheduleAt(user: Timed, now: Date): Opening {
-  const calendar = user.hours === null ? undefined : readHours(user.hours);
-  if (calendar === "damaged") return { open: false, changesAt: null };
-  const calendars = calendar === undefined ? [] : [calendar];
+  const calendars = calendarsOf(user);
+  if (calendars === "damaged") return { open: false, changesAt: null };
   if (user.startsAt === null || user.startsAt <= now) return openingAt(calendars, now);
   const first = openingAt(calendars, user.startsAt);
   return { open: false, changesAt: first.open ? user.startsAt : first.changesAt };
@@ -55,10 +54,16 @@ export function openingsBetween(user: UserRow, from: Date, to: Date): readonly S
   if (to < from) throw new UamError("invalid", "to is before from");
   if (to > shift(from, MAX_SPAN_DAYS * DAY))
     throw new UamError("invalid", `to is more than ${MAX_SPAN_DAYS} days after from`);
-  const calendar = user.hours === null ? undefined : readHours(user.hours);
-  if (calendar === "damaged") return [];
+  const calendars = calendarsOf(user);
+  if (calendars === "damaged") return [];
   const begin = user.startsAt !== null && user.startsAt > from ? user.startsAt : from;
-  return windowsBetween(calendar === undefined ? [] : [calendar], begin, user.expireAt < to ? user.expireAt : to);
+  return windowsBetween(calendars, begin, user.expireAt < to ? user.expireAt : to);
+}
+
+/** The hours that have to be open together: the user's own, and their company's. */
+function calendarsOf({ hours, companyHours }: Pick<Timed, "hours" | "companyHours">): readonly Hours[] | "damaged" {
+  const calendars = [hours, companyHours].filter((text) => text !== null).map(readHours);
+  return calendars.includes("damaged") ? "damaged" : (calendars as readonly Hours[]);
 }
 
 /** The stored hours; null for none, and for those that cannot be read. */

@@ -85,7 +85,7 @@ export async function movePlaces(
 export async function requireOwnHostOnly(tx: Transaction, userIds: readonly number[]): Promise<void> {
   const [found] = await tx.execute<{ username: string; name: string }>(sql`
     select u.username, h.name from ${PLACES} p join users u on u.id = p.user_id join hosts h on h.id = p.host_id
-    where u.id = any(${`{${userIds.join(",")}}`}::bigint[]) and (u.starts_at is not null or u.hours is not null)
+    where u.id = any(${`{${userIds.join(",")}}`}::bigint[]) and (u.starts_at is not null or u.hours is not null or u.company_hours is not null)
       and p.host_id <> ${LOCAL_HOST} order by u.id, p.host_id limit 1`);
   if (found === undefined) return;
   const sentence = `${found.username} cannot have both a start or hours and an account on ${found.name}: further hosts do not keep them yet`;

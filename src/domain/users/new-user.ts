@@ -4,6 +4,7 @@ import { UamError } from "../../shared/errors.ts";
 import { checkHours, type Hours, limits } from "../../shared/hours/hours.ts";
 import { formatHours } from "../../shared/hours/text.ts";
 import { parseNetworks } from "../../shared/net/networks.ts";
+import type { HoursEnd } from "../../shared/product/statuses.ts";
 import { DAY, shift } from "../../shared/time/clock.ts";
 import { MAX_DAYS } from "../../shared/time/duration.ts";
 import { formatTimestamp } from "../../shared/time/timestamp.ts";
@@ -40,6 +41,8 @@ export interface NewUser {
   readonly startsAt?: Date | undefined;
   /** The hours of the week in which it is open; none for always. */
   readonly hours?: Hours | null | undefined;
+  /** What ends with them; by default, sessions and logins. */
+  readonly hoursEnd?: HoursEnd | undefined;
   /** The networks from which the keys may be used: CIDRs; none for anywhere. */
   readonly sourceNetworks?: readonly string[] | undefined;
   /** The company that they come from, within whose limits all of this lies. */
@@ -66,6 +69,8 @@ export type ParsedUser = Pick<
   | "expireAt"
   | "startsAt"
   | "hours"
+  | "companyHours"
+  | "hoursEnd"
   | "hoursDueAt"
 >;
 
@@ -93,12 +98,14 @@ export interface Rules {
 export function parseNewUser(input: NewUser, { now, defaultTtl, sponsor }: Rules): ParsedUser {
   const username = FIELDS.username(input);
   const start = startOf(input, now);
-  const times = { startsAt: start, hours: FIELDS.hours(input) };
+  // The hours of a company come with it.
+  const times = { startsAt: start, hours: FIELDS.hours(input), companyHours: null };
   return {
     username,
     expireAt: endOf(input, { now, start: start ?? now, defaultTtl }),
     ...times,
     hoursDueAt: scheduleAt(times, now).changesAt,
+    hoursEnd: input.hoursEnd ?? "sessions",
     email: FIELDS.email(input),
     fullName: FIELDS.fullName(input),
     supervisor: FIELDS.supervisor(input),
@@ -147,6 +154,7 @@ export function createdDetail(user: ParsedUser): AuditDetail {
     ...(user.startsAt === null ? {} : { starts_at: formatTimestamp(user.startsAt) }),
     expire_at: formatTimestamp(user.expireAt),
     ...(user.hours === null ? {} : { hours: user.hours }),
+    ...(user.hoursEnd === "sessions" ? {} : { hours_end: user.hoursEnd }),
     ...(user.sourceNetworks.length === 0 ? {} : { source_networks: user.sourceNetworks.join(", ") }),
   };
 }

@@ -3,18 +3,20 @@
 import { publicMessage, UamError } from "../../shared/errors.ts";
 import type { Hours } from "../../shared/hours/hours.ts";
 import { allowedBy, isWithin } from "../../shared/net/networks.ts";
+import type { HoursEnd } from "../../shared/product/statuses.ts";
 import { formatOptionalTimestamp, formatTimestamp } from "../../shared/time/timestamp.ts";
 import type { UserRow } from "../../store/schema.ts";
 import { storeUser } from "../accounts/access.ts";
 import {
   belonging,
+  type Company,
   holdCompanyOf,
   moveCompany,
   requireNetworksWithin,
   requireWithin,
 } from "../accounts/company-limits.ts";
 import { findUser, lockUser, requireUser, type User } from "../accounts/find-user.ts";
-import { followHours } from "../accounts/hours.ts";
+import { followHours, isDue } from "../accounts/hours.ts";
 import {
   changeNetworks,
   giveAdded,
@@ -48,6 +50,8 @@ export interface UserChanges {
   readonly startsAt?: Date | null | undefined;
   /** The hours of the week in which access is open; null for always. */
   readonly hours?: Hours | null | undefined;
+  /** What ends with the hours. */
+  readonly hoursEnd?: HoursEnd | undefined;
   /** The company that they come from from now on; null for none. Who leaves one is no longer its manager. */
   readonly companyId?: number | null | undefined;
   readonly manager?: boolean | undefined;
@@ -66,13 +70,13 @@ export async function updateUser(context: Context, userId: number, changes: User
     const updated = await audited(context, entryOf(userId), async (op) => {
       const user = await lock(op, userId);
       const stored = await store(op, user, await fit(op, user, changes));
-      if (isTimed(changes)) await requireOwnHostOnly(op.tx, [userId]);
+      if (stored.hoursDueAt !== user.hoursDueAt) await requireOwnHostOnly(op.tx, [userId]);
       return stored;
     });
-    return isTimed(changes) ? await brought(context, updated) : updated;
+    return await brought(context, updated);
   }
   if (isTimed(changes)) throw new UamError("invalid", "Change networks and hours in requests of their own");
-  return await changeNetworks({
+  const updated = await changeNetworks({
     takesAway: async () => {
       const user = await findUser(context.db, userId);
       return user !== undefined && takesAway(allowedBy(user.sourceNetworks), sourceNetworks);
@@ -80,6 +84,7 @@ export async function updateUser(context: Context, userId: number, changes: User
     narrow: () => narrowUser(context, userId, changes),
     widen: () => widenUser(context, userId, changes),
   });
+  return await brought(context, updated);
 }
 
 /** Undefined if the change no longer takes anything away. */
@@ -119,11 +124,13 @@ async function widenUser(context: Context, userId: number, changes: UserChanges)
 }
 
 /** Only what has changed. */
-function timesDetail(user: User, { startsAt = null, hours = null }: Partial<Times>): AuditDetail {
+function timesDetail(user: User, times: Partial<Times>): AuditDetail {
+  const { startsAt, hours, hoursEnd } = { ...user, ...times };
   const [start, old] = [formatOptionalTimestamp(startsAt), formatOptionalTimestamp(user.startsAt)];
   return {
     ...(start === old ? {} : { starts_at: start ?? "", old_starts_at: old ?? "" }),
     ...(hours === user.hours ? {} : { hours: hours ?? "", old_hours: user.hours ?? "" }),
+    ...(hoursEnd === user.hoursEnd ? {} : { hours_end: hoursEnd, old_hours_end: user.hoursEnd }),
   };
 }
 
@@ -137,8 +144,8 @@ async function lock(op: Operation, userId: number): Promise<User> {
   return user;
 }
 
-type Texts = Pick<UserRow, "email" | "fullName" | "supervisor" | "purpose" | "note" | "sponsorEmail">;
-type Times = Pick<UserRow, "startsAt" | "hours" | "hoursDueAt">;
+type Texts = Pick<UserRow, (typeof TEXTS)[number]>;
+type Times = Pick<UserRow, "startsAt" | "hours" | "companyHours" | "hoursEnd" | "hoursDueAt">;
 type Supplied = Partial<Texts & Times & Pick<UserRow, "sourceNetworks" | "companyId" | "manager">>;
 
 /** The parsed changes, within the limits of the user's company; throws `invalid` or `conflict` if they are not. */
@@ -157,12 +164,18 @@ async function fit(op: Operation, user: User, changes: UserChanges): Promise<Sup
     record({ detail: { manager, old_manager: user.manager } });
     return { ...supplied, ...belonging(companyId, manager) };
   }
-  const ours = belonging(companyId, changes.manager ?? false);
   const { from, to } = await moveCompany(tx, user, companyId);
+  const ours = { ...belonging(companyId, changes.manager ?? false), ...hoursIn(op, user, to) };
   if (to !== undefined) await requireWithin(tx, to, { user: { ...user, ...supplied }, now: context.clock.now() });
   const names = { company: to?.name ?? "", old_company: from?.name ?? "" };
   record({ detail: { ...names, manager: ours.manager, old_manager: user.manager } });
   return { ...supplied, ...ours };
+}
+
+/** The hours of the company that the user joins, due at once where they are others. */
+function hoursIn({ context }: Operation, user: User, to: Company | undefined): Partial<Times> {
+  const companyHours = to?.hours ?? null;
+  return companyHours === user.companyHours ? {} : { companyHours, hoursDueAt: context.clock.now() };
 }
 
 /** Only what is given. */
@@ -170,8 +183,8 @@ function given<T extends object>(changes: T): { [K in keyof T]?: Exclude<T[K], u
   return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined)) as never;
 }
 
-function isTimed({ hours, startsAt }: UserChanges): boolean {
-  return hours !== undefined || startsAt !== undefined;
+function isTimed({ hours, hoursEnd, startsAt }: UserChanges): boolean {
+  return hours !== undefined || hoursEnd !== undefined || startsAt !== undefined;
 }
 
 /**
@@ -191,14 +204,16 @@ function timesOf({ clock }: Context, user: User, changes: UserChanges): Partial<
     if (startsAt !== null && startsAt >= user.expireAt)
       throw new UamError("invalid", `starts_at is not before the end of access, ${formatTimestamp(user.expireAt)}`);
   }
-  return { startsAt, hours: changes.hours === undefined ? user.hours : FIELDS.hours(changes), hoursDueAt: now };
+  const hours = changes.hours === undefined ? user.hours : FIELDS.hours(changes);
+  return { startsAt, hours, hoursEnd: changes.hoursEnd ?? user.hoursEnd, hoursDueAt: now };
 }
 
 /**
- * Has the host follow the times that were just stored. If it cannot do all of it, that is retried each minute, and this throws `internal`:
+ * Has the host follow times that were just stored, if any were. If it cannot do all of it, that is retried each minute, and this throws `internal`:
  * at the latest sshd shuts the window that it was told of before.
  */
 async function brought(context: Context, updated: User): Promise<User> {
+  if (!isDue(updated, context.clock.now())) return updated;
   try {
     await followHours(onward(context), updated.id);
   } catch (error) {
@@ -219,18 +234,19 @@ function parse({ email, fullName, supervisor, purpose, note, sourceNetworks }: U
   };
 }
 
+const TEXTS = ["email", "fullName", "supervisor", "purpose", "note", "sponsorEmail"] as const;
 /** Fields whose names on record are others. */
 const COLUMNS: Readonly<Record<string, string>> = { fullName: "full_name", sponsorEmail: "sponsor_email" };
 
 async function store(op: Operation, user: User, supplied: Supplied): Promise<User> {
-  const { sourceNetworks, companyId: _, manager: __, startsAt, hours, hoursDueAt, ...texts } = supplied;
-  const fields = Object.keys(texts) as (keyof typeof texts)[];
+  const { sourceNetworks, hoursDueAt } = supplied;
+  const fields = TEXTS.filter((field) => supplied[field] !== undefined);
   const named = fields.map((field) => ({ field, name: COLUMNS[field] ?? field }));
-  const fresh = Object.fromEntries(named.map(({ field, name }) => [name, texts[field] ?? ""]));
+  const fresh = Object.fromEntries(named.map(({ field, name }) => [name, supplied[field] ?? ""]));
   const old = Object.fromEntries(named.map(({ field, name }) => [`old_${name}`, user[field]]));
   op.record({ detail: { ...fresh, ...old } });
   if (sourceNetworks !== undefined) op.record({ detail: networkDetail(user.sourceNetworks, sourceNetworks) });
-  if (hoursDueAt !== undefined) op.record({ detail: timesDetail(user, { startsAt, hours }) });
+  if (hoursDueAt !== undefined) op.record({ detail: timesDetail(user, supplied) });
   const updated = await storeUser(op, user, supplied);
   if (updated.email !== user.email) {
     // A reader of the old mailbox may already be logged in.

@@ -29,6 +29,7 @@ import {
 import { requireUser, type User } from "../accounts/find-user.ts";
 import { tellHours } from "../accounts/hours.ts";
 import { forgetIntent, recordIntent } from "../accounts/intents.ts";
+import { scheduleAt } from "../accounts/opening.ts";
 import { allocateUid } from "../accounts/uid.ts";
 import { voidCodes } from "../auth/codes/otp.ts";
 import { grantFirstGroups } from "../hosts/first-grant.ts";
@@ -76,7 +77,8 @@ export function createUser(context: Context, input: NewUser): Promise<User> {
     const message = (input.letter ?? accountCreated)(await siteWithKeys(context), user);
     await queueMail(op, { recipient: user.email, message });
     await tellSponsor(op, sponsor, [user]);
-    if (user.startsAt !== null || user.hours !== null) await requireOwnHostOnly(op.tx, [user.id]);
+    if (user.startsAt !== null || user.hours !== null || user.companyHours !== null)
+      await requireOwnHostOnly(op.tx, [user.id]);
     await tellHours(op, user);
     if (user.local) await createOnHost(op, user);
     const detail = { ...createdDetail(user), ...(company && (await companyDetail(op, user, company))) };
@@ -91,16 +93,18 @@ async function companyDetail({ tx }: Operation, { id, manager }: User, company: 
   return { company: company.name, manager, ...groups };
 }
 
-/** The end and the networks of a new user as their company allows them. */
+/** The end, the networks and the hours of a new user as their company allows them. */
 function fit(
   company: Company | undefined,
   { input, parsed, now }: { readonly input: NewUser; readonly parsed: ParsedUser; readonly now: Date },
-): Pick<ParsedUser, "expireAt" | "sourceNetworks"> {
+): Pick<ParsedUser, "expireAt" | "sourceNetworks" | "companyHours" | "hoursDueAt"> {
   const isNamed = (input.ttlDays ?? 0) > 0 || input.expireAt !== undefined;
   const networks = input.sourceNetworks === undefined ? undefined : parsed.sourceNetworks;
+  const companyHours = company?.hours ?? null;
   return {
     expireAt: endWithin(company, { now, end: parsed.expireAt, isNamed }),
     sourceNetworks: [...networksWithin(company, networks)],
+    ...{ companyHours, hoursDueAt: scheduleAt({ ...parsed, companyHours }, now).changesAt },
   };
 }
 

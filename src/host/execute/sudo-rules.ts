@@ -76,7 +76,7 @@ export function commandsFor(layout: Layout, example: Example, how: SudoMeans): r
   const { account } = example;
   const owner = expectedOwner(layout, account);
   const second = secondKeyFile(layout);
-  const shut = planShut(layout, owner, []);
+  const shut = planShut(layout, owner, { others: [] });
   const changes = [
     ...planMark(layout, account),
     ...planCreate(layout, account),

@@ -167,6 +167,8 @@ export function planNoAgeing(account: AccountRef): readonly Change[] {
   return [accountCommand(["/usr/bin/chage", "-m", "-1", "-M", "-1", "-W", "-1", "-I", "-1", "--", account.name])];
 }
 
+type Shut = { readonly others: readonly KeyFile[]; readonly keepsJobs?: boolean };
+
 /** How an account is shut, in this order. */
 export interface ShutPlan {
   /** Makes sshd refuse every key. */
@@ -184,13 +186,13 @@ export interface ShutPlan {
  * between. Anything still running would schedule itself again and put a key back. The home is shut before the file in it is
  * emptied: then nobody can interfere with that.
  */
-export function planShut(layout: Layout, owner: Owner, others: readonly KeyFile[]): ShutPlan {
+export function planShut(layout: Layout, owner: Owner, { others, keepsJobs }: Shut): ShutPlan {
   const detach: Change = { kind: "detach-fuse", path: owner.home, uid: owner.uid };
   return {
     refuse: [accountCommand(["/usr/sbin/usermod", "-e", String(SHUT_DAY), "--", owner.name])],
     first: planEndProcesses(owner, true),
     clear: [
-      ...planNoJobs(owner),
+      ...(keepsJobs ? [] : planNoJobs(owner)),
       detach,
       ...(layout.homesStay === true ? [] : [{ kind: "shut-home", owner } as const]),
       ...planKeys(layout, owner, "", "take"),

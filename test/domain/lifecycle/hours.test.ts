@@ -3,6 +3,7 @@ import { eq } from "drizzle-orm";
 import { allAccounts } from "../../../src/domain/accounts/account.ts";
 import { closingsOf } from "../../../src/domain/accounts/closings.ts";
 import { uploadKey } from "../../../src/domain/keys/keys.ts";
+import { finishClosings } from "../../../src/domain/lifecycle/finish.ts";
 import { followDueHours } from "../../../src/domain/lifecycle/hours.ts";
 import { boundTimesToCome } from "../../../src/domain/lifecycle/set-back.ts";
 import { extendUser } from "../../../src/domain/users/extend.ts";
@@ -152,6 +153,24 @@ describe("followDueHours()", () => {
     expect(JSON.parse(record?.detail ?? "")).toEqual({ username: name, sessions: 2 });
   });
 
+  test("leaves the account's jobs alone, which disabling it removes; also where shutting had to be finished", async () => {
+    await make({ hours: OFFICE });
+    Object.assign(account() ?? {}, { hasJobs: true });
+    app.host.failing.add("endProcesses");
+    at("2026-11-27T17:00:00Z");
+    await follow();
+    app.host.failing.clear();
+    app.clock.advance(2 * MINUTE);
+    await finishClosings(app.services, "due");
+    expect(await closingsOf(app.services.db, id)).toEqual([]);
+    await extendUser(app.system, id, 5);
+    at("2026-11-30T07:00:00Z");
+    await follow();
+    expect(account()).toMatchObject({ open: true, hasJobs: true });
+    await disableUser(app.system, id);
+    expect(account()?.hasJobs).toBeUndefined();
+  });
+
   test("after a stop over several windows ends what runs, and then opens the window of now", async () => {
     await make({ hours: OFFICE });
     app.host.calls.length = 0;
@@ -264,6 +283,69 @@ describe("followDueHours()", () => {
     await app.db.update(users).set({ hours: "mon 08:00-18:00 Mars/Olympus", hoursDueAt: app.clock.now() });
     await follow();
     expect(account()).toMatchObject({ open: false, file: [] });
+  });
+});
+
+describe("hours with which only logins end", () => {
+  const logins = { hours: OFFICE, hoursEnd: "logins" } as const;
+
+  test("leave what is open alone, and let no key in", async () => {
+    await make(logins);
+    enter();
+    app.host.calls.length = 0;
+    at("2026-11-27T17:00:00Z");
+    await follow();
+    expect(app.host.calls.filter((call) => !call.startsWith("presence"))).toEqual([`openAccount ext_${name}`]);
+    expect(account()).toMatchObject({ open: true, file: [], expireAt: (await row())?.expireAt });
+    expect(app.host.sessionsOpen).toHaveLength(1);
+    expect(await windows()).toEqual([]);
+    expect((await row())?.hoursDueAt).toEqual(new Date("2026-11-30T07:00:00Z"));
+    await uploadKey(app.system, id, { name: "k", publicKey: freshKey() });
+    expect(account()?.file).toEqual([]);
+    at("2026-12-01T09:00:00Z");
+    app.host.calls.length = 0;
+    await follow();
+    expect(app.host.calls).not.toContain(`shutAccount ext_${name}`);
+    expect(account()?.file).toHaveLength(2);
+    expect(app.host.sessionsOpen).toHaveLength(1);
+  });
+
+  test("stay due until the keys are out of the file", async () => {
+    await make(logins);
+    app.host.failing.add("openAccount");
+    at("2026-11-27T17:00:00Z");
+    await follow();
+    expect(account()?.file).toHaveLength(1);
+    await expect(updateUser(app.system, id, { hours: parseHours("sun 08:00-09:00 UTC") })).rejects.toThrow(
+      "are stored, but the host does not follow them yet",
+    );
+    app.host.failing.clear();
+    await follow();
+    expect(account()?.file).toEqual([]);
+  });
+
+  test("end with the end of the account, with disabling, and before the start everything is shut", async () => {
+    await make({ ...logins, startsAt: new Date("2026-11-30T08:00:00Z") });
+    expect(account()).toMatchObject({ open: false, file: [] });
+    at("2026-11-30T18:00:00Z");
+    await follow();
+    expect(account()).toMatchObject({ open: true, file: [] });
+    await disableUser(app.system, id);
+    expect(account()).toMatchObject({ open: false, file: [] });
+  });
+
+  test("become hours with which sessions end, and the other way round", async () => {
+    await make(logins);
+    at("2026-11-27T17:00:00Z");
+    await follow();
+    enter();
+    await updateUser(app.system, id, { hoursEnd: "sessions" });
+    expect(account()).toMatchObject({ open: false, file: [] });
+    expect(await windows()).toHaveLength(1);
+    await updateUser(app.system, id, { hoursEnd: "logins" });
+    expect(account()).toMatchObject({ open: true, file: [] });
+    const [record] = (await app.auditRows("user.update")).filter(({ subjectId }) => subjectId === id);
+    expect(JSON.parse(record?.detail ?? "")).toMatchObject({ hours_end: "sessions", old_hours_end: "logins" });
   });
 });
 

@@ -55,7 +55,7 @@ describe("createUser()", () => {
       sponsor_email: "",
       status: "active",
       expire_at: expireAt,
-      ...{ starts_at: null, hours: null, access: "open", access_changes_at: null },
+      ...{ starts_at: null, hours: null, hours_end: "sessions", access: "open", access_changes_at: null },
       disabled_at: null,
       welcome: "sent",
       created_at: app.clock.now().toISOString(),

@@ -70,7 +70,7 @@ describe("plans", () => {
   });
 
   test("planShut() shuts first, ends processes, removes jobs, empties the file and ends processes again", () => {
-    const { refuse, first, clear, end } = planShut(settings, owner, []);
+    const { refuse, first, clear, end } = planShut(settings, owner, { others: [] });
     const changes = [...refuse, ...first, ...clear, ...end];
     expect(changes[0]).toMatchObject({ argv: ["/usr/sbin/usermod", "-e", "1", "--", "ext_tplan"] });
     const order = kinds(changes).filter((kind) => /^(?:end-processes|remove-owned-files|write-keys)$/.test(kind));
@@ -83,13 +83,20 @@ describe("plans", () => {
     expect(end.at(-1)).not.toHaveProperty("isFirst");
   });
 
+  test("planShut() leaves the jobs of an account that keeps them, and all the rest as it is", () => {
+    const { clear, ...others } = planShut(settings, owner, { others: [], keepsJobs: true });
+    const without = planShut(settings, owner, { others: [] });
+    expect(clear).toEqual(without.clear.slice(planNoJobs(owner).length));
+    expect(others).toEqual({ refuse: without.refuse, first: without.first, end: without.end });
+  });
+
   test("planShut() and planOpenHome() leave homes alone where nobody could give them back", () => {
     const staying = testSettings({ homesStay: true });
-    const { clear } = planShut(staying, owner, []);
+    const { clear } = planShut(staying, owner, { others: [] });
     expect(kinds(clear)).not.toContain("shut-home");
     expect(planOpenHome(staying, owner)).toEqual([]);
     // Before the file in it is emptied: nobody can interfere with that then.
-    const order = kinds(planShut(settings, owner, []).clear);
+    const order = kinds(planShut(settings, owner, { others: [] }).clear);
     expect(order.indexOf("shut-home")).toBeLessThan(order.indexOf("write-keys"));
     expect(order.indexOf("shut-home")).toBeGreaterThan(order.indexOf("detach-fuse"));
   });

@@ -4,21 +4,27 @@ import { object } from "@optique/core/constructs";
 import { message } from "@optique/core/message";
 import { map, optional } from "@optique/core/modifiers";
 import { command, option } from "@optique/core/primitives";
-import { string } from "@optique/core/valueparser";
+import { choice, string } from "@optique/core/valueparser";
 import type { Hours } from "../../../shared/hours/hours.ts";
+import { HOURS_ENDS } from "../../../shared/product/statuses.ts";
 import { jsonFlag, textOption, userArgument } from "../../terminal/arguments.ts";
 import { type Command, EXIT, withServices } from "../../terminal/environment.ts";
 import { requireUserReferred } from "../../terminal/find-user.ts";
 import { parseMoment } from "../../terminal/moment.ts";
 import { printJson, printTable, shortTime } from "../../terminal/output.ts";
 
-/** `--from` and `--hours`. */
+/** `--from`, `--hours` and `--hours-end`. */
 export function timeOptions() {
   return {
     from: textOption("--from", "TIME", message`When access begins: RFC 3339, or a date (its start, UTC).`),
     hours: optional(
       option("--hours", string({ metavar: "HOURS" }), {
         description: message`In which hours of the week access is open, such as "mon-fri 08:00-18:00 Europe/Berlin"; "always" for all.`,
+      }),
+    ),
+    hoursEnd: optional(
+      option("--hours-end", choice(HOURS_ENDS), {
+        description: message`What ends with the hours: "sessions", everything that runs (the default), or "logins", so that what is open stays until the end of the account.`,
       }),
     ),
   };

@@ -96,7 +96,7 @@ const update = command(
       async (environment) => {
         if (Object.values({ ...others, from, hours, company, manager }).every((change) => change === undefined)) {
           environment.err(
-            "uam: Give one of --email, --full-name, --supervisor, --purpose, --note, --network, --from, --hours, --company, --manager or --sponsor.\n",
+            "uam: Give one of --email, --full-name, --supervisor, --purpose, --note, --network, --from, --hours, --hours-end, --company, --manager or --sponsor.\n",
           );
           return EXIT.usage;
         }

@@ -148,6 +148,8 @@ export function parseLine(record: CsvRecord, { names }: Columns, rules: Rules): 
     ),
     startsAt: null,
     hours: null,
+    companyHours: null,
+    hoursEnd: "sessions",
     hoursDueAt: null,
   };
   check("status", () => requireActive(given("status").trim()));

@@ -16,6 +16,7 @@ import { previewDelete, previewDisable, previewEnable, previewExtend } from "../
 import { listSupervisors } from "../../../domain/users/supervisors.ts";
 import { updateUser } from "../../../domain/users/update.ts";
 import { createUser, deleteUser, disableUser, enableUser, getUser } from "../../../domain/users/users.ts";
+import type { HoursEnd } from "../../../shared/product/statuses.ts";
 import { DAY, shift } from "../../../shared/time/clock.ts";
 import { formatOptionalTimestamp, formatTimestamp, parseTimestamp } from "../../../shared/time/timestamp.ts";
 import { diagnosisRecord } from "../../diagnosis-record.ts";
@@ -157,14 +158,16 @@ function belongingOf({
 function timesOf<Start extends string | null | undefined>({
   starts_at: start,
   expire_at: end,
+  hours_end: hoursEnd,
 }: {
   starts_at?: Start;
   expire_at?: string | undefined;
+  hours_end?: HoursEnd | undefined;
 }) {
   const startsAt = (typeof start === "string" ? parseTimestamp(start, "starts_at") : start) as
     | Date
     | Exclude<Start, string>;
-  return { startsAt, expireAt: end === undefined ? undefined : parseTimestamp(end, "expire_at") };
+  return { startsAt, hoursEnd, expireAt: end === undefined ? undefined : parseTimestamp(end, "expire_at") };
 }
 
 function wantedEnd(days: number | undefined, until: string | undefined): Wanted {

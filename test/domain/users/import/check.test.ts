@@ -34,7 +34,7 @@ describe("checkImport", () => {
             sponsorEmail: "",
           },
           expireAt: shift(app.clock.now(), 30 * DAY),
-          ...{ startsAt: null, hours: null, hoursDueAt: null },
+          ...{ startsAt: null, hours: null, companyHours: null, hoursEnd: "sessions", hoursDueAt: null },
         },
       },
     ]);
