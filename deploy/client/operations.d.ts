@@ -88,8 +88,8 @@ export interface Operations {
   /** Make a company. */
   createCompany: {
     route: "POST /companies";
-    input: { body: { name: string; contract_end?: string | null; max_users?: number | null; max_ttl_days?: number | null; source_networks?: (string)[]; host_groups?: (string)[]; sponsor_email?: string } };
-    answer: { id: number; name: string; contract_end: string | null; max_users: number | null; max_ttl_days: number | null; source_networks: (string)[]; host_groups: (string)[]; sponsor_email: string; status: "active" | "ending" | "ended" | (string & {}); users: number; narrowing: boolean; created_at: string; updated_at: string };
+    input: { body: { name: string; contract_end?: string | null; max_users?: number | null; max_ttl_days?: number | null; source_networks?: (string)[]; host_groups?: (string)[]; hours?: { zone: string; windows: ({ days: ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun")[]; from: string; to: string })[] } | null; sponsor_email?: string } };
+    answer: { id: number; name: string; contract_end: string | null; max_users: number | null; max_ttl_days: number | null; source_networks: (string)[]; host_groups: (string)[]; hours: { zone: string; windows: ({ days: ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun" | (string & {}))[]; from: string; to: string })[] } | null; sponsor_email: string; status: "active" | "ending" | "ended" | (string & {}); users: number; narrowing: boolean; created_at: string; updated_at: string };
     reason: "audit.unrecorded" | "company.taken" | "database.full" | "host_group.missing" | "internal" | "login.factor_needed" | "network.invalid" | "rate.limited" | "rate.refused" | "request.invalid" | "request.origin" | "request.too_large" | "request.too_slow" | "role.insufficient" | "service.not_ready" | "session.missing" | "session.wrong_kind" | "sponsor.invalid" | "token.expired" | "token.misplaced" | "token.network" | "token.revoked" | "token.wrong";
   };
   /** Make a group of hosts. */
@@ -285,7 +285,7 @@ export interface Operations {
   getCompany: {
     route: "GET /companies/{id}";
     input: { path: { id: number } };
-    answer: { id: number; name: string; contract_end: string | null; max_users: number | null; max_ttl_days: number | null; source_networks: (string)[]; host_groups: (string)[]; sponsor_email: string; status: "active" | "ending" | "ended" | (string & {}); users: number; narrowing: boolean; created_at: string; updated_at: string };
+    answer: { id: number; name: string; contract_end: string | null; max_users: number | null; max_ttl_days: number | null; source_networks: (string)[]; host_groups: (string)[]; hours: { zone: string; windows: ({ days: ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun" | (string & {}))[]; from: string; to: string })[] } | null; sponsor_email: string; status: "active" | "ending" | "ended" | (string & {}); users: number; narrowing: boolean; created_at: string; updated_at: string };
     reason: "company.missing" | "database.full" | "internal" | "login.factor_needed" | "rate.limited" | "request.invalid" | "request.too_large" | "request.too_slow" | "role.insufficient" | "service.not_ready" | "session.missing" | "session.wrong_kind" | "token.expired" | "token.misplaced" | "token.network" | "token.revoked" | "token.wrong";
   };
   /** Read how far the end of a company is. */
@@ -467,7 +467,7 @@ export interface Operations {
   listCompanies: {
     route: "GET /companies";
     input: { query?: { page?: number; page_size?: number; q?: string } };
-    answer: { total: number; items: ({ id: number; name: string; contract_end: string | null; max_users: number | null; max_ttl_days: number | null; source_networks: (string)[]; host_groups: (string)[]; sponsor_email: string; status: "active" | "ending" | "ended" | (string & {}); users: number; narrowing: boolean; created_at: string; updated_at: string })[] };
+    answer: { total: number; items: ({ id: number; name: string; contract_end: string | null; max_users: number | null; max_ttl_days: number | null; source_networks: (string)[]; host_groups: (string)[]; hours: { zone: string; windows: ({ days: ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun" | (string & {}))[]; from: string; to: string })[] } | null; sponsor_email: string; status: "active" | "ending" | "ended" | (string & {}); users: number; narrowing: boolean; created_at: string; updated_at: string })[] };
     reason: "database.full" | "internal" | "login.factor_needed" | "rate.limited" | "request.invalid" | "request.too_large" | "request.too_slow" | "role.insufficient" | "service.not_ready" | "session.missing" | "session.wrong_kind" | "token.expired" | "token.misplaced" | "token.network" | "token.revoked" | "token.wrong";
   };
   /** The attempts to deliver something to a webhook. */
@@ -789,7 +789,7 @@ export interface Operations {
   resumeCompany: {
     route: "POST /companies/{id}/resume";
     input: { path: { id: number } };
-    answer: { id: number; name: string; contract_end: string | null; max_users: number | null; max_ttl_days: number | null; source_networks: (string)[]; host_groups: (string)[]; sponsor_email: string; status: "active" | "ending" | "ended" | (string & {}); users: number; narrowing: boolean; created_at: string; updated_at: string };
+    answer: { id: number; name: string; contract_end: string | null; max_users: number | null; max_ttl_days: number | null; source_networks: (string)[]; host_groups: (string)[]; hours: { zone: string; windows: ({ days: ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun" | (string & {}))[]; from: string; to: string })[] } | null; sponsor_email: string; status: "active" | "ending" | "ended" | (string & {}); users: number; narrowing: boolean; created_at: string; updated_at: string };
     reason: "audit.unrecorded" | "company.missing" | "database.full" | "internal" | "login.factor_needed" | "rate.limited" | "rate.refused" | "request.invalid" | "request.origin" | "request.too_large" | "request.too_slow" | "role.insufficient" | "service.not_ready" | "session.missing" | "session.wrong_kind" | "state.conflict" | "token.expired" | "token.misplaced" | "token.network" | "token.revoked" | "token.wrong";
   };
   /** Retire a host. */
@@ -872,9 +872,9 @@ export interface Operations {
   /** Change a company. */
   updateCompany: {
     route: "PATCH /companies/{id}";
-    input: { path: { id: number }; query?: { preview?: "true" | "false" }; body: { name?: string; contract_end?: string | null; max_users?: number | null; max_ttl_days?: number | null; source_networks?: (string)[]; host_groups?: (string)[]; sponsor_email?: string } };
-    answer: { preview: true; effects: (string)[]; host: (string)[]; users: number } | { id: number; name: string; contract_end: string | null; max_users: number | null; max_ttl_days: number | null; source_networks: (string)[]; host_groups: (string)[]; sponsor_email: string; status: "active" | "ending" | "ended" | (string & {}); users: number; narrowing: boolean; created_at: string; updated_at: string };
-    reason: "audit.unrecorded" | "company.limit" | "company.missing" | "company.taken" | "database.full" | "host_group.missing" | "internal" | "login.factor_needed" | "network.invalid" | "rate.limited" | "rate.refused" | "request.invalid" | "request.origin" | "request.too_large" | "request.too_slow" | "role.insufficient" | "service.not_ready" | "session.missing" | "session.wrong_kind" | "sponsor.invalid" | "token.expired" | "token.misplaced" | "token.network" | "token.revoked" | "token.wrong";
+    input: { path: { id: number }; query?: { preview?: "true" | "false" }; body: { name?: string; contract_end?: string | null; max_users?: number | null; max_ttl_days?: number | null; source_networks?: (string)[]; host_groups?: (string)[]; hours?: { zone: string; windows: ({ days: ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun")[]; from: string; to: string })[] } | null; sponsor_email?: string } };
+    answer: { preview: true; effects: (string)[]; host: (string)[]; users: number } | { id: number; name: string; contract_end: string | null; max_users: number | null; max_ttl_days: number | null; source_networks: (string)[]; host_groups: (string)[]; hours: { zone: string; windows: ({ days: ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun" | (string & {}))[]; from: string; to: string })[] } | null; sponsor_email: string; status: "active" | "ending" | "ended" | (string & {}); users: number; narrowing: boolean; created_at: string; updated_at: string };
+    reason: "audit.unrecorded" | "company.limit" | "company.missing" | "company.taken" | "database.full" | "host_group.missing" | "hours.hosts" | "internal" | "login.factor_needed" | "network.invalid" | "rate.limited" | "rate.refused" | "request.invalid" | "request.origin" | "request.too_large" | "request.too_slow" | "role.insufficient" | "service.not_ready" | "session.missing" | "session.wrong_kind" | "sponsor.invalid" | "token.expired" | "token.misplaced" | "token.network" | "token.revoked" | "token.wrong";
   };
   /** Change a host's name or lease. */
   updateHost: {

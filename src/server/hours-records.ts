@@ -5,16 +5,20 @@ import type { Span } from "../shared/hours/windows.ts";
 import { formatOptionalTimestamp, formatTimestamp } from "../shared/time/timestamp.ts";
 import type { UserRow } from "../store/schema.ts";
 
+/** Hours as they were given; null for none. */
+export function shownHours(of: Pick<UserRow, "hours">) {
+  const hours = hoursOf(of);
+  if (hours === null) return null;
+  const { zone, windows } = hours;
+  return { zone, windows: windows.map(({ days, from, to }) => ({ days: [...days], from, to })) };
+}
+
 /** Whether a user's access is open, and by what. */
 export function accessTimes(user: UserRow, now: Date) {
   const { access, changesAt } = accessAt(user, now);
-  const hours = hoursOf(user);
   return {
     starts_at: formatOptionalTimestamp(user.startsAt),
-    hours: hours && {
-      zone: hours.zone,
-      windows: hours.windows.map(({ days, from, to }) => ({ days: [...days], from, to })),
-    },
+    hours: shownHours(user),
     hours_end: user.hoursEnd,
     access,
     access_changes_at: formatOptionalTimestamp(changesAt),

@@ -127,7 +127,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
   },
   "server/company-records.ts": {
     what: "the same of companies, and of their people",
-    imports: ["domain", "server/records.ts"],
+    imports: ["domain", "server/hours-records.ts", "server/records.ts"],
   },
   "server/review-records.ts": { what: "the same of reviews", imports: ["domain/reviews"] },
   "server/sponsor-records.ts": {

@@ -10,6 +10,7 @@ import { MOST_COMPANY_USERS } from "../../shared/product/limits.ts";
 import { MAX_DAYS } from "../../shared/time/duration.ts";
 import { numberOrNone, oneOf, textOption, timeOrNone } from "./arguments.ts";
 import { offering } from "./completion.ts";
+import { readHours } from "./hours.ts";
 
 /** `COMPANY`: by name or by id. */
 export function companyArgument() {
@@ -74,17 +75,24 @@ export function limitOptions() {
     ),
     sourceNetworks: listOption("--network", "CIDR", "any", message`A network within which its users' networks lie`),
     hostGroups: listOption("--group", "GROUP", "any", message`A group of hosts that its users may have`),
+    hours: textOption(
+      "--hours",
+      "HOURS",
+      message`In which hours of the week access of its users is open, such as "mon-fri 08:00-18:00 Europe/Berlin"; "always" for all.`,
+    ),
     sponsorEmail: textOption("--sponsor", "ADDRESS", message`Who answers for its users; "" for nobody.`),
   };
 }
 
 type Limits = {
-  readonly [Field in keyof ReturnType<typeof limitOptions>]: CompanyChanges[Field];
+  readonly [Field in keyof ReturnType<typeof limitOptions>]: Field extends "hours"
+    ? string | undefined
+    : CompanyChanges[Field];
 };
 
-/** The given limits as the operations take them. */
-export function changesOf(limits: Limits): CompanyChanges {
-  return limits;
+/** The given limits as the operations take them. Throws `invalid` for hours that cannot be read. */
+export async function changesOf({ hours, ...limits }: Limits): Promise<CompanyChanges> {
+  return { ...limits, hours: hours === undefined ? undefined : await readHours(hours) };
 }
 
 /** An option that may be repeated; undefined if it is not given, none for the word. */

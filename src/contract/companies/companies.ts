@@ -23,6 +23,7 @@ import {
 import { hosts } from "../hosts-confirmation.ts";
 import { PreviewQuery, previewed, told } from "../preview.ts";
 import { operators, type Routes } from "../route.ts";
+import { givenHours, shownHours } from "../users/hours.ts";
 
 const NETWORKS = "Within which the networks of its users lie; empty: from anywhere";
 const GROUPS = "The groups of hosts that its users may have; empty: any";
@@ -40,6 +41,7 @@ export const CompanyRecord = v.pipe(
     max_ttl_days: v.pipe(v.nullable(count(90)), v.description(MAX_TTL)),
     source_networks: networks(NETWORKS),
     host_groups: v.pipe(v.array(described("web")), v.description(GROUPS)),
+    hours: shownHours,
     sponsor_email: described("bo@example.org", SPONSOR),
     status: v.pipe(
       v.picklist(COMPANY_STATUSES),
@@ -87,6 +89,7 @@ const limits = {
   max_ttl_days: v.optional(v.nullable(wholeNumber(1, MAX_DAYS, MAX_TTL))),
   source_networks: newNetworks(NETWORKS),
   host_groups: v.optional(listOf(text("web", undefined, { maxLength: 63 }), 1000, GROUPS)),
+  hours: givenHours,
   sponsor_email: v.optional(text("bo@example.org", SPONSOR, { maxLength: 254 })),
 };
 
@@ -138,14 +141,17 @@ export const companies = {
     operationId: "updateCompany",
     summary: "Change a company",
     description:
-      "Only the fields that are sent change. Its users lie within it: what they have beyond a narrower limit is taken away. Their ends come earlier, their networks become fewer, and hosts are withdrawn; who is left no network or no host is disabled. The answer waits a few seconds and the service goes on, also after a crash. Ask for a preview first.",
+      "Only the fields that are sent change. Its users lie within it: what they have beyond a narrower limit is taken away. Their ends come earlier, their networks become fewer, and hosts are withdrawn; who is left no network or no host is disabled. Access is open in the company's hours and the user's own together; who is outside of new ones is shut at once. The answer waits a few seconds and the service goes on, also after a crash. Ask for a preview first.",
     who: operators,
     records: "company.update",
     params: IdParams,
     query: PreviewQuery,
     body: CompanyChanges,
     answer: previewed(CompanyPreview, CompanyRecord),
-    refusals: { 404: true, 409: "The name is taken" },
+    refusals: {
+      404: true,
+      409: "The name is taken, or hours are given while one of its users has an account on a further host",
+    },
     reasons: [
       "company.missing",
       "company.taken",
@@ -153,6 +159,7 @@ export const companies = {
       "network.invalid",
       "host_group.missing",
       "sponsor.invalid",
+      "hours.hosts",
     ],
   },
   "DELETE /companies/:id": {

@@ -47,7 +47,7 @@ export function givenMoment(example: string, description: string) {
   );
 }
 
-const shownHours = v.pipe(
+export const shownHours = v.pipe(
   v.nullable(
     v.object({
       zone: described("Europe/Berlin", ZONE),

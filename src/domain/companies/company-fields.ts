@@ -1,6 +1,8 @@
 /** What is given of a company, checked; and how records of the audit log say it. */
 
 import { UamError } from "../../shared/errors.ts";
+import { checkHours, type Hours, limits } from "../../shared/hours/hours.ts";
+import { formatHours } from "../../shared/hours/text.ts";
 import { parseNetworks } from "../../shared/net/networks.ts";
 import { MAX_COMPANY_NAME, MOST_COMPANY_USERS } from "../../shared/product/limits.ts";
 import { requireText } from "../../shared/text/text.ts";
@@ -25,6 +27,8 @@ export interface CompanyChanges {
   readonly sourceNetworks?: readonly string[] | undefined;
   /** Names of groups of hosts. */
   readonly hostGroups?: readonly string[] | undefined;
+  /** The hours of the week in which access of its users is open. */
+  readonly hours?: Hours | null | undefined;
   readonly sponsorEmail?: string | undefined;
 }
 
@@ -32,7 +36,7 @@ export interface CompanyChanges {
 export type CompanyFields = Partial<
   Pick<
     CompanyRow,
-    "name" | "contractEnd" | "maxUsers" | "maxTtlDays" | "sourceNetworks" | "hostGroups" | "sponsorEmail"
+    "name" | "contractEnd" | "maxUsers" | "maxTtlDays" | "sourceNetworks" | "hostGroups" | "hours" | "sponsorEmail"
   >
 >;
 
@@ -53,7 +57,7 @@ export async function parseCompany(
   db: Database | Transaction,
   input: CompanyChanges,
 ): Promise<ParsedCompany> {
-  const { name, contractEnd, maxUsers, maxTtlDays, sourceNetworks, hostGroups, sponsorEmail } = input;
+  const { name, contractEnd, maxUsers, maxTtlDays, sourceNetworks, hostGroups, hours, sponsorEmail } = input;
   const groups = hostGroups === undefined ? [] : await namedGroups(db, [...new Set(hostGroups)]);
   const row = {
     ...(name === undefined ? {} : { name: requireText("name", name, MAX_COMPANY_NAME) }),
@@ -62,6 +66,7 @@ export async function parseCompany(
     ...(maxTtlDays === undefined ? {} : { maxTtlDays: limitOf("max_ttl_days", maxTtlDays, MAX_DAYS) }),
     ...(sourceNetworks === undefined ? {} : { sourceNetworks: [...parseNetworks(sourceNetworks)] }),
     ...(hostGroups === undefined ? {} : { hostGroups: groups.map(({ id }) => id) }),
+    ...(hours === undefined ? {} : { hours: limits(hours) ? formatHours(checkHours(hours)) : null }),
     ...(sponsorEmail === undefined ? {} : { sponsorEmail: parseSponsor(policy.sponsor, { sponsorEmail }) }),
   };
   return { row, groups: groups.map((group) => group.name) };
@@ -92,7 +97,7 @@ export function changedDetail({
 }
 
 function detailOf(fields: CompanyFields, groups: readonly string[]): AuditDetail {
-  const { name, contractEnd, maxUsers, maxTtlDays, sourceNetworks, hostGroups, sponsorEmail } = fields;
+  const { name, contractEnd, maxUsers, maxTtlDays, sourceNetworks, hostGroups, hours, sponsorEmail } = fields;
   return {
     ...(name === undefined ? {} : { name }),
     ...(contractEnd === undefined ? {} : { contract_end: formatOptionalTimestamp(contractEnd) }),
@@ -100,6 +105,7 @@ function detailOf(fields: CompanyFields, groups: readonly string[]): AuditDetail
     ...(maxTtlDays === undefined ? {} : { max_ttl_days: maxTtlDays }),
     ...(sourceNetworks === undefined ? {} : { source_networks: sourceNetworks.join(", ") }),
     ...(hostGroups === undefined ? {} : { host_groups: groups.join(", ") }),
+    ...(hours === undefined ? {} : { hours: hours ?? "" }),
     ...(sponsorEmail === undefined ? {} : { sponsor_email: sponsorEmail }),
   };
 }

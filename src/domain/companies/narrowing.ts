@@ -19,6 +19,7 @@ import type { ClosingOperation, Context, Services } from "../operation/context.t
 import { type Actor, storedActor } from "../operation/entry.ts";
 import { requireNotBeingShortened } from "../users/changeable.ts";
 import { forEachUser } from "./each-user.ts";
+import { carriesOthers, followCompanyHours } from "./hours.ts";
 import { findLoss, findLosses, type Loss } from "./losses.ts";
 
 /** The reason in the records of the users. */
@@ -30,6 +31,7 @@ export async function narrowUsers(context: Context, companyId: number, signal?: 
   try {
     const company = await findNarrowing(context, companyId);
     if (company === undefined) return;
+    await followCompanyHours(context, company, signal);
     await forEachUser(context, {
       companyId,
       users: await findLosses(db, { company, lastEnd: company.narrowingEnd, now: clock.now() }),
@@ -132,7 +134,7 @@ async function settle({ db, clock }: Context, id: number): Promise<void> {
     const company = await lockCompany(tx, id);
     if (company === undefined || company.narrowingSince === null) return;
     const limits = { company, lastEnd: company.narrowingEnd, now: clock.now() };
-    if ((await findLosses(tx, limits)).length > 0) return;
+    if ((await findLosses(tx, limits)).length > 0 || (await carriesOthers(tx, company))) return;
     await tx.update(companies).set({ narrowingSince: null, narrowingEnd: null }).where(eq(companies.id, id));
   });
 }

@@ -8,6 +8,7 @@ import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { type CompanyRow, companies } from "../../store/schema-companies.ts";
 import { latestEndOf } from "../accounts/company-limits.ts";
+import { requireOwnHostOnly } from "../hosts/placements.ts";
 import { audited } from "../operation/audited.ts";
 import type { Context } from "../operation/context.ts";
 import { onward } from "../operation/permission.ts";
@@ -22,6 +23,7 @@ import {
   requireLocked,
 } from "./companies.ts";
 import { type CompanyChanges, type CompanyFields, changedDetail, lockGroups, parseCompany } from "./company-fields.ts";
+import { hoursEffects, shutByHours } from "./hours.ts";
 import { findLosses, type Loss } from "./losses.ts";
 import { narrowUsers } from "./narrowing.ts";
 import type { CompanyPreview } from "./preview.ts";
@@ -30,7 +32,7 @@ import type { CompanyPreview } from "./preview.ts";
 const MOST = 20;
 
 /**
- * Changes only the supplied fields. What users have beyond the new limits is taken away; this returns once that is done, or after `patience`
+ * Changes only the supplied fields. What users have beyond the new limits is taken away, and hours are followed; this returns once that is done, or after `patience`
  * milliseconds: the rest goes on. Throws `not_found`, `invalid`, and `conflict` for a name that is taken.
  */
 export async function updateCompany(
@@ -55,12 +57,14 @@ export async function updateCompany(
     const old = await readCompany(op.tx, id);
     // One that is under way goes on with the limits as they are now.
     const goesOn = before.narrowingSince === null ? {} : { narrowingEnd: lastEnd };
-    const set = { ...fields, ...(losses.length > 0 ? narrowing : goesOn), updatedAt: clock.now() };
+    const isCarried = movesHours(before, fields);
+    if (isCarried) await requireOwnHostOnly(op.tx, { companyId: id });
+    const set = { ...fields, ...(losses.length > 0 || isCarried ? narrowing : goesOn), updatedAt: clock.now() };
     const name = fields.name ?? before.name;
     await refuseTaken(name, op.tx.update(companies).set(set).where(eq(companies.id, id)).returning());
     op.record({ detail: changedDetail({ before, fields, groups, oldGroups: old.hostGroups }) });
     if (losses.length > 0) op.record({ detail: { narrowed_users: losses.length } });
-    return losses.length > 0;
+    return losses.length > 0 || isCarried;
   });
   if (isNarrower) {
     const work = narrowUsers(onward(context), id);
@@ -71,7 +75,7 @@ export async function updateCompany(
 
 /** Previews `updateCompany`. */
 export async function previewUpdate(
-  context: Pick<Context, "db" | "clock" | "policy">,
+  context: Pick<Context, "db" | "clock" | "policy" | "host">,
   id: number,
   changes: CompanyChanges,
 ): Promise<CompanyPreview> {
@@ -83,11 +87,21 @@ export async function previewUpdate(
       const { row: fields } = await parseCompany(context, tx, changes);
       const taken = and(eq(companies.name, fields.name ?? before.name), ne(companies.id, id));
       if ((await tx.$count(companies, taken)) > 0) throw nameTaken(fields.name ?? before.name);
-      const { losses } = await lossesBy(tx, { before, fields, now: clock.now() });
-      return { effects: effectsOf(fields.name ?? before.name, losses), host: [], users: losses.length };
+      const now = clock.now();
+      const { losses } = await lossesBy(tx, { before, fields, now });
+      const after = { ...before, ...fields };
+      const shut = movesHours(before, fields) ? await shutByHours(tx, after, now) : undefined;
+      const hours = shut === undefined ? [] : await hoursEffects(context, after, shut);
+      const concerned = new Set([...losses, ...(shut ?? [])].map((user) => user.id));
+      const others = losses.length === 0 && hours.length > 0 ? [] : effectsOf(after.name, losses);
+      return { effects: [...hours, ...others], host: [], users: concerned.size };
     },
     { isolationLevel: "repeatable read", accessMode: "read only" },
   );
+}
+
+function movesHours(before: CompanyRow, { hours }: CompanyFields): boolean {
+  return hours !== undefined && hours !== before.hours;
 }
 
 interface Change {
@@ -152,6 +166,6 @@ function effectsOf(name: string, losses: readonly Loss[]): readonly string[] {
 
 function requireSomething(changes: CompanyChanges): void {
   if (Object.values(changes).some((change) => change !== undefined)) return;
-  const fields = "name, contract_end, max_users, max_ttl_days, source_networks, host_groups or sponsor_email";
+  const fields = "name, contract_end, max_users, max_ttl_days, source_networks, host_groups, hours or sponsor_email";
   throw new UamError("invalid", `Nothing to change: send ${fields}`);
 }

@@ -22,7 +22,7 @@ export const update = command(
       ...{ yes: yesFlag(), preview: previewFlag(), json: jsonFlag() },
     }),
     ({ company, name, yes, preview, json, ...limits }) =>
-      runUpdate({ company, yes, preview, json, changes: { ...changesOf(limits), name } }),
+      runUpdate({ company, yes, preview, json, given: async () => ({ ...(await changesOf(limits)), name }) }),
   ),
   {
     brief: message`Change a company.`,
@@ -35,11 +35,12 @@ interface Input {
   readonly yes: boolean;
   readonly preview: boolean;
   readonly json: boolean;
-  readonly changes: CompanyChanges;
+  readonly given: () => Promise<CompanyChanges>;
 }
 
-function runUpdate({ company, yes, preview, json, changes }: Input): Command {
+function runUpdate({ company, yes, preview, json, given }: Input): Command {
   return async (environment) => {
+    const changes = await given();
     if (Object.values(changes).every((change) => change === undefined)) {
       environment.err("uam: Nothing to change: give --name or a limit.\n");
       return EXIT.usage;
@@ -70,7 +71,7 @@ function runUpdate({ company, yes, preview, json, changes }: Input): Command {
         }
       }
       const record = companyRecord(await updateCompany(context, id, changes));
-      printCompany(environment, record, json);
+      await printCompany(environment, record, json);
       if (!record.narrowing) return EXIT.done;
       environment.err("Some of what its users lose is not taken away yet; the service goes on.\n");
       return EXIT.failed;

@@ -43,7 +43,7 @@ const add = command(
     }),
     ({ name, json, ...limits }) =>
       withCompany("store", json, async (context) =>
-        (await load()).createCompany(context, { ...changesOf(limits), name }),
+        (await load()).createCompany(context, { ...(await changesOf(limits)), name }),
       ),
   ),
   {
@@ -108,7 +108,7 @@ function runUsers({ company, ...input }: Listed & { readonly company: string }):
 function withCompany(purpose: "read" | "store", json: boolean, work: (context: Context) => Promise<Company>): Command {
   return async (environment) => {
     const { companyRecord } = await import("../../../server/company-records.ts");
-    printCompany(environment, companyRecord(await withServices(environment, purpose, work)), json);
+    await printCompany(environment, companyRecord(await withServices(environment, purpose, work)), json);
     return EXIT.done;
   };
 }

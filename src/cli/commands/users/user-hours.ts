@@ -5,11 +5,11 @@ import { message } from "@optique/core/message";
 import { map, optional } from "@optique/core/modifiers";
 import { command, option } from "@optique/core/primitives";
 import { choice, string } from "@optique/core/valueparser";
-import type { Hours } from "../../../shared/hours/hours.ts";
 import { HOURS_ENDS } from "../../../shared/product/statuses.ts";
 import { jsonFlag, textOption, userArgument } from "../../terminal/arguments.ts";
 import { type Command, EXIT, withServices } from "../../terminal/environment.ts";
 import { requireUserReferred } from "../../terminal/find-user.ts";
+import { readHours } from "../../terminal/hours.ts";
 import { parseMoment } from "../../terminal/moment.ts";
 import { printJson, printTable, shortTime } from "../../terminal/output.ts";
 
@@ -42,13 +42,6 @@ export async function timesOf({
     ...(from === undefined ? {} : { startsAt: parseMoment(from, "start", new Date(0)) }),
     ...(hours === undefined ? {} : { hours: await readHours(hours) }),
   };
-}
-
-/** Zones bring tables with them that stay: loaded when they are needed. */
-async function readHours(text: string): Promise<Hours | null> {
-  if (text === "always") return null;
-  const { parseHours } = await import("../../../shared/hours/text.ts");
-  return parseHours(text);
 }
 
 export const hoursCommand = command(

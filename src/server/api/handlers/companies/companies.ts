@@ -51,6 +51,7 @@ function given(body: BodyOf<"PATCH /companies/:id">) {
     maxTtlDays: body.max_ttl_days,
     sourceNetworks: body.source_networks,
     hostGroups: body.host_groups,
+    hours: body.hours,
     sponsorEmail: body.sponsor_email,
   };
 }
