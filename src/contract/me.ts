@@ -5,6 +5,7 @@ import { APPROVAL_STATUSES, USER_STATUSES } from "../shared/product/statuses.ts"
 import { described, expiry, id, networks, person, text, timestamp } from "./fields.ts";
 import { hosts } from "./hosts-confirmation.ts";
 import { COOKIE_SET, externalUsers, type Routes } from "./route.ts";
+import { accessTimes } from "./users/hours.ts";
 import { MANAGER, USER_NETWORKS } from "./users/lists.ts";
 
 const VERSION = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
@@ -22,6 +23,27 @@ const OwnTerms = v.pipe(
 const TermsText = v.pipe(
   v.object({ ...OwnTerms.pipe[0].entries, text: described("Terms of use\n\n…") }),
   v.title("Terms"),
+);
+
+const OwnHours = v.pipe(
+  v.object({
+    texts: v.pipe(
+      v.array(described("mon-fri 08:00-18:00 Europe/Berlin")),
+      v.description("The hours of the week: access is open in all of these together; none: at any time"),
+    ),
+    zone: v.pipe(v.nullable(described("Europe/Berlin")), v.description("The zone of the first of them")),
+    starts_at: accessTimes.starts_at,
+    access: accessTimes.access,
+    access_changes_at: accessTimes.access_changes_at,
+    next: v.pipe(
+      v.nullable(v.object({ from: timestamp, to: timestamp })),
+      v.description("The next window that has not begun; null: none within 14 days"),
+    ),
+  }),
+  v.title("OwnHours"),
+  v.description(
+    "Where access has a start or hours: whether it is open, and when that changes. Pages and codes work outside of them",
+  ),
 );
 
 export const OwnRecord = v.pipe(
@@ -83,6 +105,7 @@ export const OwnRecord = v.pipe(
       ),
       v.description("The newest request for more time, if it is pending or was reviewed within 30 days"),
     ),
+    hours: v.optional(OwnHours),
     terms: v.optional(OwnTerms),
     contact: described("help@example.org", "Whom to ask: an address or a sentence; empty where nobody is named"),
   }),

@@ -1,7 +1,8 @@
 /** When users' access is open, as the API and the command line show it. */
 
-import { accessAt, hoursOf } from "../domain/accounts/opening.ts";
+import { accessAt, hoursOf, openingsBetween } from "../domain/accounts/opening.ts";
 import type { Span } from "../shared/hours/windows.ts";
+import { DAY, shift } from "../shared/time/clock.ts";
 import { formatOptionalTimestamp, formatTimestamp } from "../shared/time/timestamp.ts";
 import type { UserRow } from "../store/schema.ts";
 
@@ -22,6 +23,25 @@ export function accessTimes(user: UserRow, now: Date) {
     hours_end: user.hoursEnd,
     access,
     access_changes_at: formatOptionalTimestamp(changesAt),
+  };
+}
+
+/** How far the next window is looked for. */
+const AHEAD = 14 * DAY;
+
+/** What users see of their own start and hours; undefined without either. */
+export function ownHoursRecord(user: UserRow, now: Date) {
+  if (user.startsAt === null && user.hours === null && user.companyHours === null) return undefined;
+  const { access, changesAt } = accessAt(user, now);
+  const calendars = [user.hours, user.companyHours].filter((hours) => hours !== null);
+  const next = openingsBetween(user, now, shift(now, AHEAD)).find(({ from }) => from > now);
+  return {
+    texts: calendars,
+    zone: hoursOf(user)?.zone ?? hoursOf({ hours: user.companyHours })?.zone ?? null,
+    starts_at: formatOptionalTimestamp(user.startsAt),
+    access,
+    access_changes_at: formatOptionalTimestamp(changesAt),
+    next: next === undefined ? null : { from: formatTimestamp(next.from), to: formatTimestamp(next.to) },
   };
 }
 

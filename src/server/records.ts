@@ -23,7 +23,7 @@ import { formatOptionalTimestamp, formatTimestamp } from "../shared/time/timesta
 import type { ApprovalRow, KeyRow, UserRow } from "../store/schema.ts";
 import type { TotpRow } from "../store/schema-passkeys.ts";
 import type { SsoIdentityRow } from "../store/schema-sso.ts";
-import { accessTimes } from "./hours-records.ts";
+import { accessTimes, ownHoursRecord } from "./hours-records.ts";
 
 /** The user as of now: from the moment of expiry they read as expired, whatever the jobs have done. */
 export function userRecord(user: UserRow, now: Date) {
@@ -55,6 +55,7 @@ export function ownRecord(account: OwnAccount, now: Date) {
   const { user, site, serverKeys, request, terms } = account;
   const record = userRecord(user, now);
   const { host, port, contact = "" } = site;
+  const hours = ownHoursRecord(user, now);
   return {
     id: record.id,
     username: record.username,
@@ -81,6 +82,7 @@ export function ownRecord(account: OwnAccount, now: Date) {
         },
     contact,
     extension: request === undefined ? null : requestRecord(request),
+    ...(hours === undefined ? {} : { hours }),
     ...(terms === undefined ? {} : { terms: ownTermsRecord(terms) }),
   };
 }

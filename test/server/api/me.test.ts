@@ -44,6 +44,40 @@ describe("GET /me", () => {
     });
   });
 
+  test("says when access is open, where it has hours, and of both calendars where the company has some", async () => {
+    app = await createTestApp();
+    // A Friday.
+    app.clock.set(new Date("2026-11-27T10:00:00Z"));
+    const { id, client } = await app.user("hanne");
+    expect((await client.call("GET", "/me")).body.data).not.toHaveProperty("hours");
+    const admin = await app.admin();
+    const windows = [{ days: ["mon", "tue", "wed", "thu", "fri"], from: "08:00", to: "18:00" }];
+    await admin.call("PATCH", `/users/${id}`, { hours: { zone: "Europe/Berlin", windows } });
+    expect((await client.call("GET", "/me")).body.data.hours).toEqual({
+      texts: ["mon-fri 08:00-18:00 Europe/Berlin"],
+      zone: "Europe/Berlin",
+      starts_at: null,
+      access: "open",
+      access_changes_at: "2026-11-27T17:00:00.000Z",
+      next: { from: "2026-11-30T07:00:00.000Z", to: "2026-11-30T17:00:00.000Z" },
+    });
+    const limits = { hours: { zone: "UTC", windows: [{ days: ["tue"], from: "12:00", to: "24:00" }] } };
+    const company = (await admin.call("POST", "/companies", { name: "Lindqvist AB", ...limits })).body.data;
+    expect(company.hours).toEqual(limits.hours);
+    await admin.call("PATCH", `/users/${id}`, { company_id: company.id });
+    expect((await client.call("GET", "/me")).body.data.hours).toMatchObject({
+      texts: ["mon-fri 08:00-18:00 Europe/Berlin", "tue 12:00-24:00 UTC"],
+      access: "outside_hours",
+      access_changes_at: "2026-12-01T12:00:00.000Z",
+      next: { from: "2026-12-01T12:00:00.000Z", to: "2026-12-01T17:00:00.000Z" },
+    });
+    const preview = await admin.call("PATCH", `/companies/${company.id}?preview=true`, { hours: null });
+    expect(preview.body.data).toMatchObject({ users: 0 });
+    const lifted = await admin.call("PATCH", `/companies/${company.id}`, { hours: { zone: "UTC", windows: [] } });
+    expect(lifted.body.data.hours).toBeNull();
+    expect((await client.call("GET", "/me")).body.data.hours.access).toBe("open");
+  });
+
   test("says when and why logins ended, and when the account is deleted by the setting in force", async () => {
     app = await createTestApp({ UAM_SESSION_TTL: "30d" });
     const { id, client } = await app.user("dora");
