@@ -4,7 +4,7 @@
 
 import * as v from "valibot";
 import { hostAccountOf, USERNAME_PATTERN } from "../shared/text/account-name.ts";
-import { type Enrolled, type FleetKey, type HostState, parseCursor } from "./fleet.ts";
+import { type Enrolled, type FleetKey, type HostState, MAX_SPANS, parseCursor } from "./fleet.ts";
 
 const base64OfKey = v.pipe(v.string(), v.regex(/^[A-Za-z0-9+/]{43}=$/));
 const ref = {
@@ -18,15 +18,21 @@ const hostKey = v.object({
   fingerprint: v.pipe(v.string(), v.regex(/^SHA256:[A-Za-z0-9+/]{43}$/)),
   networks: v.optional(v.array(v.pipe(v.string(), v.regex(/^[0-9a-fA-F.:]{2,45}\/\d{1,3}$/)))),
 });
+const moment = v.pipe(
+  v.string(),
+  v.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+  v.check((text) => !Number.isNaN(Date.parse(text))),
+);
+const hours = v.object({
+  until: moment,
+  windows: v.pipe(v.array(v.object({ from: moment, to: moment })), v.maxLength(MAX_SPANS)),
+});
 const accountState = v.object({
   ...ref,
-  expire_at: v.pipe(
-    v.string(),
-    v.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
-    v.check((text) => !Number.isNaN(Date.parse(text))),
-  ),
+  expire_at: moment,
   open: v.boolean(),
   keys: v.array(hostKey),
+  hours: v.optional(hours),
 });
 const cursor = v.pipe(
   v.string(),
@@ -44,6 +50,7 @@ const hostState = v.object({
   recorded_locks: v.array(v.string()),
   end_sessions: v.picklist(["key", "all", "none"]),
   applied: v.optional(cursor),
+  now: v.optional(moment),
 });
 const enrolled = v.object({
   host_id: v.pipe(v.number(), v.integer(), v.minValue(2)),

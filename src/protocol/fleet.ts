@@ -66,11 +66,31 @@ export interface AccountState extends AccountRef {
   readonly expire_at: string;
   readonly open: boolean;
   readonly keys: readonly HostKey[];
+  /** Absent where it is open at all hours, and where it is shut. */
+  readonly hours?: AccountHours | undefined;
 }
 
+/** When an account may be open. Moments, not rules: two versions of them cannot disagree about a time zone. */
+export interface AccountHours {
+  /** They are known up to here; an agent that needs later ones asks. */
+  readonly until: string;
+  /** In order, apart from each other, none beyond `until` or the end of access. */
+  readonly windows: readonly HoursSpan[];
+}
+
+/** Open from `from`, and no longer at `to`; both like `expire_at`. */
+export interface HoursSpan {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** More windows of one account are never told. */
+export const MAX_SPANS = 1000;
+
 /**
- * `GET /agent/state?since=CURSOR&wait=SECONDS&held=SECONDS&reads=TYPES&applied=CURSOR`, 200: the changes, or everything. `applied` replaces a report
- * with nothing but a newer cursor, so that a change costs a host one request and not two.
+ * `GET /agent/state?since=CURSOR&wait=SECONDS&held=SECONDS&reads=TYPES&hours=UNTIL&applied=CURSOR`, 200: the changes, or everything. `applied` replaces a
+ * report with nothing but a newer cursor, so that a change costs a host one request and not two. With `hours` the agent says that it keeps hours, and
+ * until when it knows them (the least `until` of its accounts, or `none`); without it, accounts with hours are told as shut.
  */
 export interface HostState {
   readonly cursor: Cursor;
@@ -92,6 +112,8 @@ export interface HostState {
   readonly end_sessions: "key" | "all" | "none";
   /** The `applied` of the request, once that counts as reported; a service that does not know the parameter leaves it out. */
   readonly applied?: Cursor | undefined;
+  /** The service's clock at the answer, for agents that keep hours. */
+  readonly now?: string | undefined;
 }
 
 /** The highest number that a host can have: the database's limit. */

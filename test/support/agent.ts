@@ -46,6 +46,8 @@ export interface TestAgent {
   cursor: string;
   /** What it says of how long its host stays open; undefined as older agents do. */
   held: string | undefined;
+  /** Until when it says that it knows hours; undefined as older agents do. */
+  hours: string | undefined;
   /** Asks as it is; a stale nonce is not asked again. */
   once(method: string, target: string, body?: unknown, twist?: Twist): Promise<AgentAnswer>;
   /** Asks as an agent does: again with a fresh nonce, and with a higher counter each time else. */
@@ -86,6 +88,7 @@ export function createAgent(reach: Reach, fleetKey: Uint8Array, name = "web1"): 
     counter: 2 ** 32,
     cursor: "",
     held: undefined,
+    hours: undefined,
     once: async (method, target, body, twist = {}) => {
       const text = body === undefined ? "" : typeof body === "string" ? body : JSON.stringify(body);
       const bytes = Buffer.from(text);
@@ -127,7 +130,9 @@ export function createAgent(reach: Reach, fleetKey: Uint8Array, name = "web1"): 
     },
     state: async (wait = 0, twist) => {
       const held = agent.held === undefined ? "" : `&held=${agent.held}`;
-      const answer = await agent.ask("GET", `/agent/state?since=${agent.cursor}&wait=${wait}${held}`, undefined, twist);
+      const hours = agent.hours === undefined ? "" : `&hours=${agent.hours}`;
+      const target = `/agent/state?since=${agent.cursor}&wait=${wait}${held}${hours}`;
+      const answer = await agent.ask("GET", target, undefined, twist);
       if (answer.status !== 200 || !answer.signed) throw new Error(`state: ${answer.status} ${answer.error}`);
       const state: HostState = answer.data;
       agent.cursor = state.cursor;

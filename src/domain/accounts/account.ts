@@ -2,6 +2,7 @@
 
 import { and, asc, eq, getTableColumns, sql } from "drizzle-orm";
 import type { Account, AccountRef } from "../../protocol/host.ts";
+import type { Span } from "../../shared/hours/windows.ts";
 import { allowedBy, commonNetworks, type Networks } from "../../shared/net/networks.ts";
 import { hostAccountOf } from "../../shared/text/account-name.ts";
 import { gathered } from "../../shared/work/batch-loader.ts";
@@ -9,9 +10,9 @@ import { type Database, oncePerDatabase, pipelined, preparedOnce, type Transacti
 import { isAnyOf } from "../../store/conditions.ts";
 import { jsonRows } from "../../store/json-rows.ts";
 import { closings, type KeyRow, sshKeys } from "../../store/schema.ts";
-import { type Closing, closingsOf, isShutting } from "./closings.ts";
+import { type Closing, closingsOf, isOfHours, isShutting } from "./closings.ts";
 import { selectUsers, type User } from "./find-user.ts";
-import { type Access, accessAt, openUntil } from "./opening.ts";
+import { type Access, accessAt, openingsBetween, openUntil } from "./opening.ts";
 
 /** Which account is the user's. */
 export function refOf(user: Pick<User, "username" | "uid">): AccountRef {
@@ -45,14 +46,8 @@ export function accountAt(
   const access = accessAt(user, now);
   if (access.access === "closed" || owed.some(isShutting)) return shutAccountOf(user);
   if (access.access !== "open" && !keepsSessions(user, access)) return { ...shutAccountOf(user), keepsJobs: true };
-  const dead = new Set(owed.filter(({ kind }) => kind === "revoke").map(({ keyId }) => keyId));
-  const open = access.access === "open" ? { ...user, expireAt: openUntil(user, access) } : user;
-  const account = openAccountOf(
-    open,
-    keys.filter(({ id }) => !dead.has(id)),
-    owed,
-  );
-  return access.access === "open" ? account : withoutLogins(account);
+  if (access.access !== "open") return withoutLogins(withoutTaken(user, { keys, owed }));
+  return withoutTaken({ ...user, expireAt: openUntil(user, access) }, { keys, owed });
 }
 
 /** Whether only the logins of a user without access end with the hours: what they have open stays. */
@@ -63,6 +58,40 @@ export function keepsSessions({ hoursEnd }: Pick<User, "hoursEnd">, { access }: 
 /** Open, and none of its keys is in a file. */
 function withoutLogins(account: Account): Account {
   return { ...account, keys: account.keys.map((key) => ({ ...key, networks: [] })) };
+}
+
+/** An account for a host that keeps start and hours by itself. */
+export interface TimedAccount extends Account {
+  /** When it may be open between now and `until`; undefined for an account that is shut, or open until its end. */
+  readonly windows: readonly Span[] | undefined;
+}
+
+/**
+ * The same for further hosts, between two moments: open, with its keys, if any window may open it without a change. What is left of shutting
+ * it on the service's own host at the end of a window is not theirs.
+ */
+export function timedAccount(
+  { now, until }: { readonly now: Date; readonly until: Date },
+  stored: User,
+  { keys, owed }: { readonly keys: readonly KeyRow[]; readonly owed: readonly (Taking & Pick<Closing, "action">)[] },
+): TimedAccount {
+  const user = { ...stored, expireAt: endOf(stored, owed) };
+  const { access, changesAt } = accessAt(user, now);
+  if (access === "closed" || owed.some((one) => isShutting(one) && !isOfHours(one)))
+    return { ...shutAccountOf(user), windows: undefined };
+  const account = withoutTaken(user, { keys, owed });
+  const isAlways = access === "open" && changesAt === null;
+  return { ...account, windows: isAlways ? undefined : openingsBetween(user, now, until) };
+}
+
+/** Open, with the keys that are not being revoked. */
+function withoutTaken(
+  user: User,
+  { keys, owed }: { readonly keys: readonly KeyRow[]; readonly owed: readonly Taking[] },
+): Account {
+  const dead = new Set(owed.filter(({ kind }) => kind === "revoke").map(({ keyId }) => keyId));
+  const alive = keys.filter(({ id }) => !dead.has(id));
+  return openAccountOf(user, alive, owed);
 }
 
 /** The user's end, or an earlier one that is being brought. */

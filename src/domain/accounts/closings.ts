@@ -37,6 +37,11 @@ export function isShutting({ kind }: Pick<Closing, "kind">): boolean {
   return kind === "shut" || kind === "remove";
 }
 
+/** What was left of shutting an active user's account, which only the end of a window does without disabling them. */
+export function isOfHours({ kind, action }: Pick<Closing, "kind" | "action">): boolean {
+  return kind === "shut" && action === "";
+}
+
 /** The wait doubles with each attempt, from a minute to this. */
 const LONGEST_WAIT = HOUR;
 

@@ -12,7 +12,7 @@ import { auditedClosing } from "../operation/audited.ts";
 import type { ClosingOperation, Context, Operation } from "../operation/context.ts";
 import { owedSentence, shutOnHost } from "./access.ts";
 import { accountOf, keepsSessions, refOf } from "./account.ts";
-import { type Closing, closingsOf, forgetShut, isShutting, noteClosing, oweClosing } from "./closings.ts";
+import { closingsOf, forgetShut, isOfHours, isShutting, noteClosing, oweClosing } from "./closings.ts";
 import { lockUserIfStored, type User } from "./find-user.ts";
 import { accessAt, scheduleAt } from "./opening.ts";
 import { hostOf } from "./own-host.ts";
@@ -114,11 +114,6 @@ async function openByHours(context: Context, userId: number, { tells }: { readon
     const next = await storeNext({ tx }, user, now);
     if (tells) await tellHours({ tx }, next);
   });
-}
-
-/** What was left of shutting an active user's account, which only the end of a window does without disabling them. */
-function isOfHours({ kind, action }: Closing): boolean {
-  return kind === "shut" && action === "";
 }
 
 /** Stores and returns when access changes next; the user counts as unchanged. */

@@ -25,6 +25,8 @@ export interface AdmittedHost {
   readonly applied?: Cursor | undefined;
   /** Which of NEWER_KEY_TYPES its agent's program can read, as the request says. */
   readonly reads?: readonly string[] | undefined;
+  /** Until when its agent knows the hours of its accounts, as the request says; undefined of an agent that keeps none. */
+  readonly hours?: Date | "none" | undefined;
 }
 
 /** The lease of a host, in SQL about `hosts` as h; see `leaseInForce`. */

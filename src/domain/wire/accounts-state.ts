@@ -3,13 +3,15 @@
 import { asc, type SQL, sql } from "drizzle-orm";
 import type { AccountState } from "../../protocol/fleet.ts";
 import type { AccountRef } from "../../protocol/host.ts";
+import { shift } from "../../shared/time/clock.ts";
 import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { closings, sshKeys } from "../../store/schema.ts";
-import { accountAt } from "../accounts/account.ts";
+import { timedAccount } from "../accounts/account.ts";
 import { selectUsersWhere } from "../accounts/find-user.ts";
 import { PLACES } from "../hosts/placements.ts";
 import type { Services } from "../operation/context.ts";
+import { HOURS_AHEAD, hoursState } from "./hours-state.ts";
 
 /** An account, and its user. */
 export interface UserState {
@@ -56,6 +58,7 @@ export function closedFirst(accounts: readonly AccountState[]): readonly Account
 }
 
 async function readStates(tx: Transaction, now: Date, ids: SQL): Promise<readonly UserState[]> {
+  const until = shift(now, HOURS_AHEAD);
   const rows = await selectUsersWhere(tx, sql`users.id in ${ids}`);
   const keys = await tx
     .select()
@@ -67,7 +70,8 @@ async function readStates(tx: Transaction, now: Date, ids: SQL): Promise<readonl
   const owedByUser = Map.groupBy(owed, (closing) => closing.userId);
   return rows.map((user) => {
     const stored = { keys: keysByUser.get(user.id) ?? [], owed: owedByUser.get(user.id) ?? [] };
-    const { expireAt, ...account } = accountAt(now, user, stored);
-    return { user: user.id, state: { ...account, expire_at: formatTimestamp(expireAt) } };
+    const { expireAt, windows, ...account } = timedAccount({ now, until }, user, stored);
+    const state = { ...account, expire_at: formatTimestamp(expireAt) };
+    return { user: user.id, state: windows === undefined ? state : { ...state, hours: hoursState(windows, until) } };
   });
 }

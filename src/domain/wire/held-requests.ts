@@ -1,5 +1,6 @@
 /** Requests of agents that are held until there is news for their host. */
 
+import type { AccountState } from "../../protocol/fleet.ts";
 import type { AccountRef } from "../../protocol/host.ts";
 import { SECOND } from "../../shared/time/clock.ts";
 import type { AuditHead } from "../audit/head.ts";
@@ -106,7 +107,7 @@ export async function tellHeld(requests: HeldRequests, news: News, known: Pick<K
   }
   const closes = (host: number) =>
     news.removed.has(host) ||
-    news.users.entries().some(([user, hosts]) => hosts.has(host) && states.get(user)?.state.open !== true);
+    news.users.entries().some(([user, hosts]) => hosts.has(host) && mayClose(states.get(user)?.state));
   const first = new Set(concerned.filter(closes));
   const inOrder = [...first, ...concerned.filter((host) => !first.has(host))];
   for (const [index, host] of inOrder.entries()) {
@@ -114,6 +115,11 @@ export async function tellHeld(requests: HeldRequests, news: News, known: Pick<K
     requests.end(host, isWhole ? { kind: "whole" } : { kind: "changes", states, news });
     if (index % PORTION === PORTION - 1) await new Promise((resolve) => setImmediate(resolve));
   }
+}
+
+/** One with hours may be outside them now. */
+function mayClose(state: AccountState | undefined): boolean {
+  return state?.open !== true || state.hours !== undefined;
 }
 
 function concerns(news: News, host: number): boolean {

@@ -5,6 +5,7 @@
 
 import type { Services } from "../operation/context.ts";
 import { readUserStates, type UserState } from "./accounts-state.ts";
+import { isFar } from "./hours-state.ts";
 
 export interface KnownStates {
   /** The states of these users, no older than the last record that touched them; deleted users have none. */
@@ -27,7 +28,9 @@ export function createKnownStates(services: Pick<Services, "db" | "clock">): Kno
   /** An account past its expiry is shut, even if it was open when read. */
   function find(user: number): UserState | undefined {
     const one = known.get(user);
-    return one?.state.open === true && new Date(one.state.expire_at) <= services.clock.now() ? undefined : one;
+    if (one === undefined || !one.state.open) return one;
+    const now = services.clock.now();
+    return new Date(one.state.expire_at) > now && isFar(one.state, now) ? one : undefined;
   }
 
   async function readNow(users: ReadonlySet<number>): Promise<ReadonlyMap<number, UserState>> {

@@ -3,6 +3,7 @@
 import type { AccountState, Cursor, HostState } from "../../protocol/fleet.ts";
 import type { HostKey } from "../../protocol/host.ts";
 import { NEWER_KEY_TYPES } from "../../shared/product/ssh-key-types.ts";
+import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import type { AuditHead } from "../audit/head.ts";
 import type { AdmittedHost } from "../hosts/host-row.ts";
 
@@ -11,15 +12,18 @@ export type ToldPart = Pick<HostState, "cursor" | "full" | "accounts" | "removed
 
 /** The JSON of a HostState. */
 export function stateText(
-  { status, lease, leaseEnds, diverged, recordedLocks, applied, reads = [] }: AdmittedHost,
+  { status, lease, leaseEnds, diverged, recordedLocks, applied, reads = [], hours }: AdmittedHost,
   told: ToldPart,
-  endSessions: HostState["end_sessions"],
+  { endSessions, now }: { readonly endSessions: HostState["end_sessions"]; readonly now: Date },
 ): string {
+  const keepsHours = hours !== undefined;
+  const known = (one: AccountState) => (keepsHours || one.hours === undefined ? readable(one, reads) : shut(one));
   const state: HostState = {
     ...told,
-    accounts: status === "active" ? told.accounts.map((one) => readable(one, reads)) : told.accounts.map(shut),
+    accounts: told.accounts.map(status === "active" ? known : shut),
     ...{ lease_ms: lease === 0 ? null : lease, lease_ends: leaseEnds, status, cautious: diverged },
     ...{ recorded_locks: recordedLocks, end_sessions: endSessions, applied },
+    ...(keepsHours ? { now: formatTimestamp(now) } : {}),
   };
   return JSON.stringify(state);
 }
@@ -35,7 +39,7 @@ function readable(account: AccountState, reads: readonly string[]): AccountState
   return account.keys.some(isUnknown) ? { ...account, keys: account.keys.filter((key) => !isUnknown(key)) } : account;
 }
 
-/** A host that is not open needs no keys, and its account should hold no secrets. */
-function shut(account: AccountState): AccountState {
+/** A host that is not open needs no keys, and its account should hold no secrets. An agent that keeps no hours would leave one open. */
+function shut({ hours: _, ...account }: AccountState): AccountState {
   return { ...account, open: false, keys: [] };
 }

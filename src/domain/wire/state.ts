@@ -13,6 +13,7 @@ import { noteDivergence } from "../recovery/divergence.ts";
 import { closedFirst, readRemoved, readUsersOf, type UserState } from "./accounts-state.ts";
 import { createFollower, type Follower } from "./follower.ts";
 import { createHeldRequests, type End, tellHeld } from "./held-requests.ts";
+import { needsHours } from "./hours-state.ts";
 import { createKnownStates, type KnownStates } from "./known-states.ts";
 import { cursorAt, stateText, type ToldPart } from "./state-text.ts";
 
@@ -67,7 +68,8 @@ interface Sources {
 
 export function createStates(services: Services): States {
   const { db, policy } = services;
-  const write = (host: AdmittedHost, told: ToldPart) => stateText(host, told, policy.endSessions);
+  const write = (host: AdmittedHost, told: ToldPart) =>
+    stateText(host, told, { endSessions: policy.endSessions, now: services.clock.now() });
   const requests = createHeldRequests();
   const known = createKnownStates(services);
   const follower: Follower = createFollower(services, {
@@ -89,12 +91,18 @@ export function createStates(services: Services): States {
   const readWhole = createWholeReader(sources);
 
   async function whole(host: AdmittedHost): Promise<string> {
-    const told = await readWhole(host.id);
+    const told = await readWhole.read(host.id);
     // After the head: a lock that the cursor includes must not be missed.
     const now = (await readHost(services, host.id)) ?? host;
     // A longer lease than the one that was stored with the request comes with the next answer.
     const lease = shorterLease(host.lease, now.lease);
-    return write({ ...now, lease, applied: host.applied, reads: host.reads }, told);
+    return write({ ...now, lease, applied: host.applied, reads: host.reads, hours: host.hours }, told);
+  }
+
+  /** Not urgent: it waits while many hosts are told everything. What it would be told while its history is not accepted opens nothing. */
+  function isShortOfHours(host: AdmittedHost): boolean {
+    const mayOpen = host.status === "active" && !host.diverged;
+    return mayOpen && !readWhole.isFull() && needsHours(host.id, host.hours, services.clock.now());
   }
 
   async function answer(request: StateRequest): Promise<string> {
@@ -109,7 +117,7 @@ export function createStates(services: Services): States {
       await noteDivergence(services, host);
       return await whole({ ...host, diverged: true });
     }
-    if ((await follower.sealAt(place.id)) === undefined) return await whole(host);
+    if ((await follower.sealAt(place.id)) === undefined || isShortOfHours(host)) return await whole(host);
     const hold = () => requests.hold({ host: host.id, wait: request.wait, signal: request.signal });
     const missed = await readMissed(sources, host, { place: { id: place.id, cursor: since }, hold });
     if (missed.kind === "whole") return await whole(host);
@@ -210,11 +218,16 @@ function partOf({ at, states, removed }: Told, host: AdmittedHost, { membership 
   return { cursor: cursorAt(at), full: false, accounts, removed: gone };
 }
 
-/** Reads all that a host is told; throws `limited` while too many hosts are. */
-function createWholeReader({ db, follower, known }: Sources): (host: number) => Promise<ToldPart> {
-  const read = createGate({ concurrency: WHOLE_READS, maxQueue: WHOLE_SLOTS, retryAfter: 1 });
+interface WholeReader {
+  /** All that a host is told; throws `limited` while too many hosts are. */
+  read(host: number): Promise<ToldPart>;
+  isFull(): boolean;
+}
+
+function createWholeReader({ db, follower, known }: Sources): WholeReader {
+  const gate = createGate({ concurrency: WHOLE_READS, maxQueue: WHOLE_SLOTS, retryAfter: 1 });
   let slots = WHOLE_SLOTS;
-  return async (host) => {
+  const read = async (host: number): Promise<ToldPart> => {
     if (slots === 0) {
       throw new UamError("limited", `${WHOLE_SLOTS} hosts are being told everything; try again`, {
         retryAfter: 1 + Math.floor(Math.random() * 10),
@@ -223,7 +236,7 @@ function createWholeReader({ db, follower, known }: Sources): (host: number) => 
     }
     slots--;
     try {
-      return await read(async () => {
+      return await gate(async () => {
         await follower.look();
         // Before the rest, which is at least as new.
         const at = follower.head();
@@ -237,4 +250,5 @@ function createWholeReader({ db, follower, known }: Sources): (host: number) => 
       slots++;
     }
   };
+  return { read, isFull: () => slots === 0 };
 }

@@ -20,7 +20,7 @@ const account = {
 };
 const told = { cursor: "", full: true, accounts: [account], removed: [] };
 const typesTold = (reads?: readonly string[]) => {
-  const state: HostState = JSON.parse(stateText({ ...host, reads }, told, "key"));
+  const state: HostState = JSON.parse(stateText({ ...host, reads }, told, { endSessions: "key", now: new Date(0) }));
   return state.accounts.flatMap(({ keys }) => keys.map(({ type }) => type));
 };
 

@@ -23,8 +23,9 @@ export const agentHandlers: Handlers<typeof agent> = {
   "GET /agent/state": async ({ web, agent, query, request }) => {
     const { signal } = request;
     const wait = Math.min(query.wait, infoOf(request).hold(HELD));
-    const host = { ...agent.host, reads: query.reads };
-    const state = await web.fleet().states.answer({ ...query, wait, host, signal });
+    const { since, reads, hours } = query;
+    const host = { ...agent.host, reads, hours };
+    const state = await web.fleet().states.answer({ since, wait, host, signal });
     return agentAnswer(request, `{"data":${state}}`);
   },
 

@@ -1,0 +1,143 @@
+/** What further hosts are told of when accounts are open. */
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { disableUser } from "../../../src/domain/users/users.ts";
+import { isFar, needsHours } from "../../../src/domain/wire/hours-state.ts";
+import type { HostState } from "../../../src/protocol/fleet.ts";
+import { parseHostState } from "../../../src/protocol/fleet-answers.ts";
+import { DAY, HOUR, shift } from "../../../src/shared/time/clock.ts";
+import type { TestAgent } from "../../support/agent.ts";
+import { createTestApp, type TestApp } from "../../support/app.ts";
+import { joinedAgent } from "../../support/fleet.ts";
+import { freshKey } from "../../support/keys.ts";
+
+/** A Friday: Berlin is at 11:00. */
+const NOW = new Date("2026-11-27T10:00:00.000Z");
+const UNTIL = "2026-12-05T10:00:00.000Z";
+const OFFICE = { zone: "Europe/Berlin", windows: [{ days: ["fri", "mon"], from: "08:00", to: "18:00" }] };
+const FRIDAY = { from: "2026-11-27T10:00:00.000Z", to: "2026-11-27T17:00:00.000Z" };
+const MONDAY = { from: "2026-11-30T07:00:00.000Z", to: "2026-11-30T17:00:00.000Z" };
+const NEXT = { from: "2026-12-04T07:00:00.000Z", to: "2026-12-04T17:00:00.000Z" };
+
+let t: TestApp;
+let admin: Awaited<ReturnType<TestApp["admin"]>>;
+/** Keeps hours. */
+let agent: TestAgent;
+/** Of the version before. */
+let older: TestAgent;
+beforeAll(async () => {
+  t = await createTestApp();
+  t.clock.set(NOW);
+  admin = await t.admin();
+  agent = await joinedAgent(t, "keeps");
+  agent.hours = "none";
+  older = await joinedAgent(t, "older");
+});
+afterAll(() => t.close());
+
+const accountIn = ({ accounts }: HostState, username: string) =>
+  accounts.find(({ name }) => name === `ext_${username}`);
+
+async function create(username: string, fields: Record<string, unknown>): Promise<number> {
+  const { status, body } = await admin.call("POST", "/users", { username, email: "p@example.org", ...fields });
+  expect(status).toBe(201);
+  return body.data.id;
+}
+
+describe("hours on the wire", () => {
+  test("an agent that keeps them is told the windows of 8 days, with the keys, and the time; an older one has it shut", async () => {
+    const { id, client } = await t.user("anna");
+    await client.call("POST", "/me/keys", { name: "laptop", public_key: freshKey() });
+    expect((await admin.call("PATCH", `/users/${id}`, { hours: OFFICE })).status).toBe(200);
+    const state = await agent.state();
+    const now = t.clock.now().toISOString();
+    expect(state.now).toBe(now);
+    const anna = accountIn(state, "anna");
+    expect(anna).toMatchObject({ open: true, hours: { until: UNTIL } });
+    expect(anna?.keys).toHaveLength(1);
+    expect(anna?.hours?.windows).toMatchObject([{ to: FRIDAY.to }, MONDAY, NEXT]);
+    expect(parseHostState(state)).toEqual(state);
+
+    const told = await older.state();
+    expect(accountIn(told, "anna")).toMatchObject({ open: false, keys: [] });
+    expect([JSON.stringify(told).includes("hours"), "now" in told]).toEqual([false, false]);
+  });
+
+  test("a change of hours is told at once, and so is that there are none any more", async () => {
+    const id = await create("berta", { hours: OFFICE });
+    await agent.state();
+    const sunday = { zone: "UTC", windows: [{ days: ["sun"], from: "10:00", to: "11:00" }] };
+    await admin.call("PATCH", `/users/${id}`, { hours: sunday });
+    const windows = [{ from: "2026-11-29T10:00:00.000Z", to: "2026-11-29T11:00:00.000Z" }];
+    expect(accountIn(await agent.state(), "berta")).toMatchObject({ open: true, hours: { windows } });
+    await admin.call("PATCH", `/users/${id}`, { hours: null });
+    const always = accountIn(await agent.state(), "berta");
+    expect([always?.open, always?.hours]).toEqual([true, undefined]);
+    await admin.call("PATCH", `/users/${id}`, { hours: OFFICE });
+    await disableUser(t.system, id);
+    const shut = accountIn(await agent.state(), "berta");
+    expect([shut?.open, shut?.hours]).toEqual([false, undefined]);
+  });
+
+  test("a start is told as a window that begins then, and the windows are cut at the end", async () => {
+    await create("carla", { starts_at: "2026-12-01T07:00:00Z", expire_at: "2026-12-04T12:00:00Z" });
+    await create("dora", { hours: OFFICE, starts_at: "2026-11-30T12:00:00Z", expire_at: "2026-12-04T12:00:00Z" });
+    await create("emma", { starts_at: "2026-12-20T07:00:00Z" });
+    const state = await agent.state();
+    const windowsOf = (username: string) => accountIn(state, username)?.hours?.windows;
+    expect(windowsOf("carla")).toEqual([{ from: "2026-12-01T07:00:00.000Z", to: "2026-12-04T12:00:00.000Z" }]);
+    expect(windowsOf("dora")).toEqual([
+      { from: "2026-11-30T12:00:00.000Z", to: MONDAY.to },
+      { from: NEXT.from, to: "2026-12-04T12:00:00.000Z" },
+    ]);
+    expect(windowsOf("emma")).toEqual([]);
+    expect(accountIn(state, "emma")?.open).toBe(true);
+  });
+
+  test("later windows come by themselves within two days, once; a host without hours is not told anything", async () => {
+    await create("frida", { hours: OFFICE });
+    const first = await agent.state();
+    const until = accountIn(first, "frida")?.hours?.until ?? "";
+    agent.hours = until;
+    t.clock.set(shift(NOW, 12 * HOUR));
+    expect(await agent.state()).toMatchObject({ full: false, accounts: [] });
+    t.clock.set(shift(NOW, 2 * DAY));
+    const renewed = await agent.state();
+    expect(renewed.full).toBe(true);
+    const hours = accountIn(renewed, "frida")?.hours;
+    expect(hours?.until).toBe(shift(t.clock.now(), 8 * DAY).toISOString());
+    expect(hours?.windows.map(({ from }) => from)).toEqual([MONDAY.from, NEXT.from, "2026-12-07T07:00:00.000Z"]);
+    agent.hours = hours?.until;
+    expect(await agent.state()).toMatchObject({ full: false, accounts: [] });
+    agent.hours = "none";
+    expect(await agent.state()).toMatchObject({ full: false, accounts: [] });
+  });
+
+  test("nothing else than a time is taken as one", async () => {
+    for (const hours of ["soon", "2026-13-01T00:00:00Z"]) {
+      const { status } = await agent.ask("GET", `/agent/state?since=&wait=0&hours=${hours}`);
+      expect([hours, status]).toEqual([hours, 400]);
+    }
+  });
+});
+
+test("needsHours() spreads hosts over half a day, and what is remembered always reaches further", () => {
+  const state = (until: Date) => ({
+    name: "",
+    uid: 0,
+    expire_at: "",
+    open: true,
+    keys: [],
+    hours: { until: until.toISOString(), windows: [] },
+  });
+  let latest = 0;
+  for (let host = 1; host < 2000; host++) {
+    for (let known = 6 * DAY; known <= 8 * DAY; known += HOUR) {
+      if (needsHours(host, shift(NOW, known), NOW)) latest = Math.max(latest, known);
+    }
+    expect(needsHours(host, shift(NOW, 6 * DAY), NOW)).toBe(true);
+  }
+  expect(isFar(state(shift(NOW, latest)), NOW)).toBe(false);
+  expect(isFar(state(new Date(UNTIL)), NOW)).toBe(true);
+  for (const known of [undefined, "none"] as const) expect(needsHours(2, known, NOW)).toBe(false);
+});
