@@ -15,9 +15,11 @@ import { formatTimestamp } from "../shared/time/timestamp.ts";
 import { VERSION } from "../shared/version.ts";
 import { faultPoint } from "../shared/work/fault-point.ts";
 import { require2xx, type ServiceClient, Unanswered } from "./client.ts";
+import { type ClockWatch, hoursUntil } from "./hours.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
 import type { Orders } from "./orders.ts";
 import { createReporter, type Reporter } from "./reporting.ts";
+import { createRetrying } from "./retrying.ts";
 import { createKeyRotation, type KeyRotation } from "./rotation.ts";
 import { type AgentStatus, writeStatus } from "./status.ts";
 import type { AgentIdentity } from "./store.ts";
@@ -32,6 +34,7 @@ export interface AgentParts {
   readonly client: ServiceClient;
   readonly orders: Orders;
   readonly lease: LeaseKeeper;
+  readonly clocks: ClockWatch;
   readonly mode: HostMode;
   readonly clock: Clock;
   readonly log: Log;
@@ -84,6 +87,7 @@ class Agent {
   /** After a report that failed, or that interrupted a request, the state comes first, at once: news must not cost the lease. */
   #isStateFirst = false;
   #isInterrupted = false;
+  #areClocksSure = true;
 
   constructor(parts: AgentParts, stopped: AbortSignal) {
     this.#parts = parts;
@@ -112,6 +116,10 @@ class Agent {
       this.#every(SECOND, async () => {
         await lease.tick(orders.state());
         if (this.#hasNews()) this.#wake();
+      }),
+      this.#every(SECOND, async () => {
+        this.#watchClocks();
+        if (await orders.followHours()) this.#retrying();
       }),
     ]);
   }
@@ -154,7 +162,7 @@ class Agent {
 
   /** False where it was interrupted, because there is something to say first. */
   async #askState(): Promise<boolean> {
-    const { client, lease, orders, random } = this.#parts;
+    const { client, clocks, lease, orders, random } = this.#parts;
     this.#interrupt = new AbortController();
     const { signal } = this.#interrupt;
     const target = this.#stateTarget();
@@ -174,6 +182,7 @@ class Agent {
       throw new Unanswered("The service's answer is not one that this version of uam understands");
     this.#isStateFirst = false;
     this.#isInterrupted = false;
+    if (told.now !== undefined) clocks.heard(told.now);
     // One call shuts all of it, whatever else is under way.
     if (told.status === "active") {
       lease.shorten(sent, told);
@@ -194,14 +203,29 @@ class Agent {
 
   #stateTarget(): string {
     const { lease, orders } = this.#parts;
-    const since = encodeURIComponent(orders.state()?.cursor ?? "");
+    const state = orders.state();
+    // An agent of before knew no hours, and asks for all of it once.
+    const since = encodeURIComponent(state?.keepsHours === true ? state.cursor : "");
+    const hours = hoursUntil(state?.records ?? []) ?? "none";
     const wait = this.#isStateFirst ? 0 : Math.round(this.#timing.wait / SECOND);
     // How long the host may stay open if this is the last that the service hears of it.
     const left = lease.left();
     const held = left > LONGEST_HELD ? NO_LEASE : String(left);
     const applied = this.#reporter.applied();
     const said = applied === undefined ? "" : `&applied=${applied}`;
-    return `${AGENT_ROUTES.state}?since=${since}&wait=${wait}&held=${held}&reads=${READS}${said}`;
+    return `${AGENT_ROUTES.state}?since=${since}&wait=${wait}&held=${held}&reads=${READS}&hours=${hours}${said}`;
+  }
+
+  /** The service is told of the host's clock with the report. */
+  #watchClocks(): void {
+    const { clocks, log } = this.#parts;
+    if (this.#connection.last_answer === undefined) return;
+    const { areSure } = clocks.times();
+    if (areSure === this.#areClocksSure) return;
+    this.#areClocksSure = areSure;
+    if (areSure) log.info("the clocks of the host and of the service agree: windows are opened");
+    else log.warn("the clocks of the host and of the service do not agree: no window is opened");
+    this.#reporter.changed();
   }
 
   #answered(): void {
@@ -245,36 +269,4 @@ class Agent {
       await this.#pause(milliseconds);
     }
   }
-}
-
-interface Retrying {
-  /** The longest pause, in milliseconds. */
-  readonly longest: number;
-  readonly pause: (milliseconds: number) => Promise<void>;
-  readonly stopped: AbortSignal;
-}
-
-/** Each call begins again with what the host refused: after a second, then twice as long. */
-function createRetrying({ orders, log }: AgentParts, { longest, pause, stopped }: Retrying): () => void {
-  let delay: number = SECOND;
-  let isUnderWay = false;
-  async function retryAll(): Promise<void> {
-    while (!stopped.aborted) {
-      const left = await orders.retry();
-      if (left === "done") return;
-      if (left === "more") continue;
-      await pause(delay);
-      delay = Math.min(2 * delay, longest);
-    }
-  }
-  return () => {
-    delay = SECOND;
-    if (isUnderWay) return;
-    isUnderWay = true;
-    void retryAll()
-      .catch((error: unknown) => log.error("what the host refused could not be tried again", { error }))
-      .finally(() => {
-        isUnderWay = false;
-      });
-  };
 }

@@ -3,6 +3,7 @@
 import type { HostState } from "../protocol/fleet.ts";
 import type { Account, Host } from "../protocol/host.ts";
 import { UamError } from "../shared/errors.ts";
+import type { Times } from "./hours.ts";
 import { type AccountRecord, type AgentState, accountOf, isClosing, isPending, keyOf, NOTHING } from "./records.ts";
 import type { Turn } from "./turn.ts";
 
@@ -14,6 +15,8 @@ export interface Work {
   readonly mayOpen: boolean;
   /** The names of accounts that `uam lock` shut here and that the service has not recorded yet, read anew at each call. */
   readonly locked: () => ReadonlySet<string>;
+  /** The time, read anew at each call. */
+  readonly times: () => Times;
   /** The records that the host refused, and when each was last tried. A record that changes is a new object, and not in here. */
   readonly refused: WeakMap<AccountRecord, number>;
   /** An account is opened in a turn, so that `uam lock` can wait until nobody does who has not read of it. */
@@ -73,7 +76,7 @@ async function tried(
 /** Takes away what is to be taken; undefined once the account is removed for good. */
 async function close(work: Work, record: AccountRecord): Promise<AccountRecord | undefined> {
   const { host } = work;
-  const account = accountOf(record, { status: work.status, locked: work.locked() });
+  const account = accountNow(work, record);
   const presence = await host.presence(account);
   if (presence === "foreign") {
     // It is not touched. But as long as sshd reads a key for it, nobody is told that it lets nobody in.
@@ -140,9 +143,9 @@ async function open(work: Work, record: AccountRecord): Promise<AccountRecord> {
 
 async function openInTurn(work: Work, record: AccountRecord): Promise<AccountRecord> {
   const { host } = work;
-  const account = accountOf(record, { status: work.status, locked: work.locked() });
-  // It stays to be done: for when the host is unlocked.
-  if (!account.open) return record;
+  const account = accountNow(work, record);
+  // It stays to be done: for when the host is unlocked, or its clock right.
+  if (!account.open || (record.hours !== undefined && !work.times().areSure)) return record;
   const presence = await host.presence(account);
   if (presence === "foreign") return withProblem(record, "conflict", foreign(record));
   if (presence === "missing" && record.made) {
@@ -160,6 +163,10 @@ async function openInTurn(work: Work, record: AccountRecord): Promise<AccountRec
   const { owed } = await host.shutAccount(account);
   const again = { ...made, todo: { ...NOTHING, shut: owed.length > 0, open: true } };
   return owed.length === 0 ? again : withProblem(again, "refused", owed.join(". "));
+}
+
+function accountNow({ status, locked, times }: Work, record: AccountRecord): Account {
+  return accountOf(record, { status, locked: locked(), times: times() });
 }
 
 function withoutClosings(record: AccountRecord): AccountRecord {

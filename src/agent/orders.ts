@@ -7,17 +7,19 @@ import type { Log } from "../shared/log.ts";
 import { type LockEntry, lockedAccounts, readLocks, removeLock } from "../shared/system/lock-journal.ts";
 import { faultPoint } from "../shared/work/fault-point.ts";
 import { applyState } from "./apply.ts";
-import { findingOf, problemList, problemOf } from "./problems.ts";
+import { compareAccounts, foundOn, toldOf } from "./compare.ts";
+import type { Times } from "./hours.ts";
+import { findingOf, problemList } from "./problems.ts";
 import {
   type AccountRecord,
   type AgentState,
   accountOf,
-  cleared,
+  followHours,
   givenTo,
   isClosing,
-  isPending,
   keyOf,
   mergeAnswer,
+  type Present,
   sameOrders,
   unknownOf,
 } from "./records.ts";
@@ -37,6 +39,7 @@ export interface OrdersParts {
   /** The names of the accounts on the host that are ours by group. */
   readonly managed: () => readonly string[];
   readonly turn: Turn;
+  readonly times: () => Times;
 }
 
 export interface Orders {
@@ -45,6 +48,8 @@ export interface Orders {
   locks(): readonly LockEntry[];
   /** Does what the answer says. True if it changed anything. Throws if the host cannot be worked on at all, and knows nothing of it then. */
   take(answer: HostState): Promise<boolean>;
+  /** Shuts the accounts whose window has ended, and opens those whose window has begun. True if there was any. Throws as `take` does. */
+  followHours(): Promise<boolean>;
   /** Goes on with what is left to do: nothing, what there was no time for, or only what the host refused. */
   retry(): Promise<"done" | "more" | "refused">;
   /** Compares the accounts with the host and repairs what differs. */
@@ -112,7 +117,7 @@ class StoredOrders implements Orders {
       const { openHost, managed } = this.#parts;
       const found = answer.full ? await foundOn(await openHost(answer.end_sessions), managed()) : [];
       const before = this.#state;
-      const merged = this.#withGiven(mergeAnswer(before, answer, found));
+      const merged = this.#withGiven(mergeAnswer(before, answer, { found, times: this.#parts.times() }));
       const isNew = !sameOrders(before, merged);
       const wasBelieved = this.#isBelieved;
       this.#state = merged;
@@ -127,6 +132,25 @@ class StoredOrders implements Orders {
       } else if (!wasBelieved) this.#store(merged);
       this.#forgetLocks(new Set(answer.recorded_locks));
       return isNew;
+    });
+  }
+
+  async followHours(): Promise<boolean> {
+    const { times } = this.#parts;
+    // Each second: nobody waits for a turn where nothing begins or ends.
+    const before = this.#state;
+    if (before === undefined || followHours(before, times()) === before) return false;
+    return await this.#inTurn(async () => {
+      const known = this.#state ?? before;
+      const now = followHours(known, times());
+      if (now === known) return false;
+      this.#state = now;
+      await this.#carryOut(now).catch((error: unknown) => {
+        // It is due again.
+        this.#state = known;
+        throw error;
+      });
+      return true;
     });
   }
 
@@ -182,6 +206,10 @@ class StoredOrders implements Orders {
     return lockedAccounts(this.locks());
   }
 
+  #present(status: HostState["status"]): Present {
+    return { status, locked: this.#locked(), times: this.#parts.times() };
+  }
+
   #withGiven(orders: AgentState): AgentState {
     for (const uid of givenTo(orders)) this.#given.add(uid);
     return { ...orders, given: [...this.#given] };
@@ -206,10 +234,10 @@ class StoredOrders implements Orders {
 
   /** Everything that takes access away, and as much of what gives it as the turn has time for. */
   async #doAll(orders: AgentState): Promise<AgentState> {
-    const { openHost, log, turn } = this.#parts;
+    const { openHost, log, turn, times } = this.#parts;
     const host = await openHost(orders.end_sessions);
     const end = performance.now() + TURN;
-    const about = { status: orders.status, mayOpen: this.#isBelieved, locked: () => this.#locked() };
+    const about = { status: orders.status, mayOpen: this.#isBelieved, locked: () => this.#locked(), times };
     const work = { host, ...about, refused: this.#refused, turn };
     const done = await applyState(work, orders, () => performance.now() > end);
     const before = new Set(orders.records.map((record) => `${keyOf(record)} ${record.problem?.text}`));
@@ -224,8 +252,9 @@ class StoredOrders implements Orders {
 
   /** The work to do now, without work that waits for a host to be unlocked. */
   #actionable({ status, records }: AgentState): readonly AccountRecord[] {
-    const about = { status, locked: this.#locked() };
-    const mayOpen = (record: AccountRecord) => this.#isBelieved && record.todo.open && accountOf(record, about).open;
+    const about = this.#present(status);
+    const isSure = ({ hours }: AccountRecord) => this.#isBelieved && (hours === undefined || about.times.areSure);
+    const mayOpen = (record: AccountRecord) => isSure(record) && record.todo.open && accountOf(record, about).open;
     return records.filter((record) => isClosing(record.todo) || mayOpen(record));
   }
 
@@ -248,52 +277,23 @@ class StoredOrders implements Orders {
 
   /** Compares some of the accounts; returns the differences. */
   async #compare(known: readonly AccountRecord[]): Promise<readonly HostProblem[]> {
-    const { openHost, log, turn } = this.#parts;
-    const state = this.#state;
-    if (state === undefined) return [];
-    const host = await openHost(state.end_sessions);
-    const { status } = state;
-    const uids = new Set(known.map(({ uid }) => uid));
-    // As they are by now, in their turn. One that is to stay shut for as long as it is locked is compared, too.
-    const made = state.records.filter((record) => uids.has(record.uid) && record.made && !isClosing(record.todo));
-    let current: readonly AccountRecord[] = [];
-    const drifts = await turn(async () => {
-      const about = { status, locked: this.#locked() };
-      const isOpen = (record: AccountRecord) => accountOf(record, about).open;
-      current = made.filter((record) => (this.#isBelieved && !isPending(record)) || !isOpen(record));
-      return await host.reconcile(
-        current.map((record) => accountOf(record, about)),
-        false,
-      );
-    });
-    for (const drift of drifts) log.warn("the host differed from what is stored", { ...drift });
-    const absent = new Set(
-      drifts.filter(({ kind }) => kind === "missing" || kind === "foreign").map(({ account }) => account),
-    );
-    const compared = new Set(current);
-    const isAbsent = (record: AccountRecord) => !compared.has(record) || absent.has(record.name);
-    this.#state = { ...state, records: state.records.map((record) => (isAbsent(record) ? record : cleared(record))) };
-    return drifts.map(problemOf);
+    if (this.#state === undefined) return [];
+    const about = {
+      known,
+      isBelieved: this.#isBelieved,
+      present: (status: HostState["status"]) => this.#present(status),
+    };
+    const { state, problems } = await compareAccounts(this.#parts, this.#state, about);
+    this.#state = state;
+    return problems;
   }
 
   /** Last: what a shut account runs has ended with its repair. */
   async #lookForStrays(): Promise<readonly HostProblem[]> {
-    const { openHost, log } = this.#parts;
     const state = this.#state;
     if (state === undefined) return [];
-    const host = await openHost(state.end_sessions);
-    const strays = await endStrays(host, state, { status: state.status, locked: this.#locked(), checkOnly: false });
-    for (const stray of strays) log.warn("the host differed from what is stored", { ...stray });
-    return strays.map(problemOf);
+    const host = await this.#parts.openHost(state.end_sessions);
+    const strays = await endStrays(host, state, { ...this.#present(state.status), checkOnly: false });
+    return toldOf(this.#parts.log, strays);
   }
-}
-
-/** Those that are ours by uid and group, too; the others are nobody's to shut. */
-async function foundOn(host: Host, names: readonly string[]): Promise<readonly AccountRef[]> {
-  const found: AccountRef[] = [];
-  for (const name of names) {
-    const account = await host.findAccount(name).catch(() => undefined);
-    if (account !== undefined) found.push(account);
-  }
-  return found;
 }

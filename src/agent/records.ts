@@ -3,9 +3,10 @@
  * is to be done now; apply.ts does it.
  */
 
-import type { AccountState, HostProblem, HostState } from "../protocol/fleet.ts";
+import type { AccountHours, AccountState, HostProblem, HostState } from "../protocol/fleet.ts";
 import type { Account, AccountRef, HostKey } from "../protocol/host.ts";
 import { commonNetworks, isCanonicalNetwork, type Networks } from "../shared/net/networks.ts";
+import { atTime, commonHours, sameHours, type Times, windowAt } from "./hours.ts";
 
 /** The outstanding work for an account, the closings first. */
 export interface Todo {
@@ -18,6 +19,7 @@ export interface Todo {
   readonly open: boolean;
 }
 
+/** `open` and `expire_at` are as they are to be now, by its `hours`; an agent that knows no hours could read it, too. */
 export interface AccountRecord extends AccountState {
   /** True once the host had the account: if it is missing later, somebody else removed it. */
   readonly made: boolean;
@@ -39,6 +41,8 @@ export interface AgentState {
   readonly end_sessions: HostState["end_sessions"];
   /** A uid is never reused for another account, and a name may come again with another: unless the service's database was set back. */
   readonly records: readonly AccountRecord[];
+  /** True once an agent that keeps hours was told everything: before, hours of its accounts may be missing. */
+  readonly keepsHours?: boolean | undefined;
   /** The uid of every account there ever was a record of. Absent in what an older version stored. */
   readonly given?: readonly number[];
 }
@@ -52,12 +56,12 @@ export const NOTHING: Todo = { remove: false, shut: false, take: [], narrow: fal
 export function mergeAnswer(
   before: AgentState | undefined,
   answer: HostState,
-  found: readonly AccountRef[] = [],
+  { times, found = [] }: { readonly times: Times; readonly found?: readonly AccountRef[] },
 ): AgentState {
   const old = new Map((before?.records ?? []).map((record) => [keyOf(record), record]));
   const merged = new Map(old);
   for (const account of answer.accounts) {
-    merged.set(keyOf(account), mergeAccount(old.get(keyOf(account)), account, answer));
+    merged.set(keyOf(account), mergeAccount(old.get(keyOf(account)), account, { answer, times }));
   }
   if (answer.full) {
     // One that has the name of another is a conflict, and left alone.
@@ -71,17 +75,39 @@ export function mergeAnswer(
   for (const ref of answer.removed) {
     merged.set(keyOf(ref), toRemove(merged.get(keyOf(ref)) ?? stranger(ref.name, ref.uid)));
   }
-  const switched = before?.status !== answer.status;
-  const records = [...merged.values()].map((record) => {
-    if (answer.status === "retiring") return toRemove(record);
-    if (!switched || record.todo.remove) return record;
-    return answer.status === "locked"
-      ? { ...record, todo: { ...record.todo, shut: record.open || record.todo.shut, open: record.open } }
-      : { ...record, todo: { ...record.todo, open: record.open } };
-  });
+  const records = [...merged.values()].map((record) => switched(record, before?.status, answer.status));
   const { cursor, lease_ms, lease_ends, status, end_sessions } = answer;
   const given = [...new Set([...givenTo(before), ...records.map(({ uid }) => uid)])];
-  return { version: 1, cursor, lease_ms, lease_ends, status, end_sessions, records, given };
+  const keepsHours = answer.full || before?.keepsHours === true;
+  return { version: 1, cursor, lease_ms, lease_ends, status, end_sessions, records, given, keepsHours };
+}
+
+/** The record once the host is locked, open again, or retiring. */
+function switched(
+  record: AccountRecord,
+  from: HostState["status"] | undefined,
+  to: HostState["status"],
+): AccountRecord {
+  if (to === "retiring") return toRemove(record);
+  if (from === to || record.todo.remove) return record;
+  return to === "locked"
+    ? { ...record, todo: { ...record.todo, shut: record.open || record.todo.shut, open: record.open } }
+    : { ...record, todo: { ...record.todo, open: record.open } };
+}
+
+/** The state at that time: accounts whose window has ended are to be shut, and those whose window has begun opened. The same object if nothing changes. */
+export function followHours(state: AgentState, times: Times): AgentState {
+  const records = state.records.map((record) => followed(record, times));
+  return records.every((record, index) => record === state.records[index]) ? state : { ...state, records };
+}
+
+function followed(record: AccountRecord, times: Times): AccountRecord {
+  if (record.hours === undefined || record.todo.remove) return record;
+  const { open, expire_at } = atTime({ ...record, open: true }, record, times);
+  if (open === record.open && (!open || expire_at === record.expire_at)) return record;
+  if (!open) return { ...record, open, todo: { ...NOTHING, shut: true } };
+  const narrow = record.todo.narrow || (record.open && expire_at < record.expire_at);
+  return { ...record, open, expire_at, todo: { ...record.todo, narrow, open: true } };
 }
 
 /** The uid of every account that the agent was ever told of, also of those that are gone. */
@@ -89,13 +115,19 @@ export function givenTo(state: Pick<AgentState, "records" | "given"> | undefined
   return state?.given ?? (state?.records ?? []).map(({ uid }) => uid);
 }
 
-/** The account as it is to be now: shut where the host is not to let anybody in, or where `uam lock` shut it. */
-export function accountOf(
-  record: AccountRecord,
-  { status, locked }: { readonly status: HostState["status"]; readonly locked: ReadonlySet<string> },
-): Account {
-  const { name, uid, keys } = record;
-  const open = record.open && status === "active" && !locked.has(name) && !record.todo.remove;
+/** What decides, besides its record, whether an account is open. */
+export interface Present {
+  readonly status: HostState["status"];
+  /** The names of accounts that `uam lock` shut. */
+  readonly locked: ReadonlySet<string>;
+  readonly times: Times;
+}
+
+/** The account as it is to be now: shut outside its hours, where the host is not to let anybody in, or where `uam lock` shut it. */
+export function accountOf(record: AccountRecord, { status, locked, times }: Present): Account {
+  const { name, uid, keys, hours } = record;
+  const isInside = hours === undefined || windowAt(hours, times, record.open) !== undefined;
+  const open = record.open && isInside && status === "active" && !locked.has(name) && !record.todo.remove;
   return { name, uid, keys, expireAt: new Date(record.expire_at), open };
 }
 
@@ -118,13 +150,18 @@ export function sameOrders(one: AgentState | undefined, other: AgentState): bool
   if (one === undefined) return false;
   if (one.status !== other.status || one.lease_ms !== other.lease_ms || one.lease_ends !== other.lease_ends)
     return false;
+  if (one.keepsHours !== other.keepsHours) return false;
   if (one.end_sessions !== other.end_sessions || one.records.length !== other.records.length) return false;
   const known = new Set(one.records);
   return other.records.every((record) => known.has(record));
 }
 
-function mergeAccount(old: AccountRecord | undefined, told: AccountState, answer: HostState): AccountRecord {
-  const wanted = answer.cautious ? restrained(old, told) : told;
+function mergeAccount(
+  old: AccountRecord | undefined,
+  told: AccountState,
+  { answer, times }: { readonly answer: HostState; readonly times: Times },
+): AccountRecord {
+  const wanted = atTime(answer.cautious ? restrained(old, told) : told, old, times);
   // Half removed counts as never made: if it is gone, it is made anew.
   const made = old?.made === true && !old.todo.remove;
   if (!wanted.open) {
@@ -140,7 +177,7 @@ function mergeAccount(old: AccountRecord | undefined, told: AccountState, answer
   });
   const isSame = old !== undefined && made && !isPending(old) && old.problem === undefined && sameAccount(old, wanted);
   // A full answer says again what is known; one that names the account alone asks for it.
-  if (isSame && answer.full) return old;
+  if (isSame && answer.full) return sameHours(old.hours, wanted.hours) ? old : { ...old, hours: wanted.hours };
   // An earlier end is taken from the keys in the same way: no step that gives access may be what brings it.
   const isShorter = old?.open === true && wanted.expire_at < old.expire_at;
   const narrow = old !== undefined && (old.todo.narrow || narrowed === true || isShorter);
@@ -149,14 +186,21 @@ function mergeAccount(old: AccountRecord | undefined, told: AccountState, answer
 
 /** The part of an answer that counts until an administrator accepts that the history went back: nothing that gives access. */
 function restrained(old: AccountRecord | undefined, told: AccountState): AccountState {
-  if (old === undefined || !old.open || !told.open) return { ...told, open: false, keys: [] };
+  const mayOpen = old !== undefined && (old.open || old.hours !== undefined);
+  if (!mayOpen || !told.open) return { ...told, open: false, keys: [], hours: undefined };
   const known = new Map(old.keys.map((key) => [key.fingerprint, key]));
   const keys = told.keys.flatMap((key) => {
     const before = known.get(key.fingerprint);
     return before === undefined ? [] : [narrower(before, key)];
   });
   const expire_at = told.expire_at < old.expire_at ? told.expire_at : old.expire_at;
-  return { ...told, expire_at, keys };
+  if (old.hours === undefined && told.hours === undefined) return { ...told, expire_at, keys };
+  return { ...told, hours: commonHours(hoursOf(old), hoursOf(told)), expire_at, keys };
+}
+
+/** Without hours it is open until its end. */
+function hoursOf({ hours, expire_at }: AccountState): AccountHours {
+  return hours ?? { until: expire_at, windows: [{ from: NEVER_TOLD, to: expire_at }] };
 }
 
 /** The key, from the addresses that are in the networks of both. */
@@ -206,12 +250,15 @@ export function keyOf({ name, uid }: AccountRef): string {
 }
 
 function shutOut(record: AccountRecord): AccountRecord {
-  if (record.todo.remove || (!record.open && !isClosing(record.todo))) return record;
-  return { ...record, open: false, keys: [], todo: { ...NOTHING, shut: true } };
+  if (record.todo.remove || (!record.open && !isClosing(record.todo))) {
+    return record.hours === undefined ? record : { ...record, keys: [], hours: undefined };
+  }
+  return { ...record, open: false, keys: [], hours: undefined, todo: { ...NOTHING, shut: true } };
 }
 
 function toRemove(record: AccountRecord): AccountRecord {
-  return record.todo.remove ? record : { ...record, open: false, keys: [], todo: { ...NOTHING, remove: true } };
+  if (record.todo.remove) return record;
+  return { ...record, open: false, keys: [], hours: undefined, todo: { ...NOTHING, remove: true } };
 }
 
 function sameAccount(one: AccountState, other: AccountState): boolean {
@@ -219,6 +266,7 @@ function sameAccount(one: AccountState, other: AccountState): boolean {
     one.name === other.name &&
     one.open === other.open &&
     one.expire_at === other.expire_at &&
+    (one.hours === undefined) === (other.hours === undefined) &&
     one.keys.length === other.keys.length &&
     one.keys.every((key, index) => {
       const against = other.keys[index];

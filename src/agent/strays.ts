@@ -1,17 +1,13 @@
 /** Processes that have the uid of an account that the agent was told of, and that is gone or not to be open. */
 
-import type { HostState } from "../protocol/fleet.ts";
 import type { Drift, Host } from "../protocol/host.ts";
-import { type AgentState, accountOf, givenTo } from "./records.ts";
+import { type AgentState, accountOf, givenTo, type Present } from "./records.ts";
 
 /** Ends them, unless `checkOnly`, and says what there was. One look at all processes where there are none. */
 export async function endStrays(
   host: Host,
   state: AgentState,
-  {
-    checkOnly,
-    ...about
-  }: { readonly status: HostState["status"]; readonly locked: ReadonlySet<string>; readonly checkOnly: boolean },
+  { checkOnly, ...about }: Present & { readonly checkOnly: boolean },
 ): Promise<readonly Drift[]> {
   const orphans = new Set(await host.orphanUids());
   if (orphans.size === 0) return [];

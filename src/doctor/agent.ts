@@ -1,6 +1,7 @@
 /** Checks a host that an agent looks after: what it needs, whether the service answers, and whether both enforcers hold to the lease. */
 
 import { join } from "node:path";
+import { watchClock } from "../agent/hours.ts";
 import { isAlive, isLinked, type LeaseFiles, momentOf, readLease, secondsLeft } from "../agent/lease.ts";
 import { REVOKED_KEYS_LINK } from "../agent/paths.ts";
 import { accountOf, givenTo } from "../agent/records.ts";
@@ -121,13 +122,14 @@ async function checkUnits(): Promise<readonly Finding[]> {
   return findings.length > 0 ? findings : [area.ok("The agent and the timer that holds to the lease are running")];
 }
 
-async function checkAccounts({ config, fix, openHost }: AgentExamination): Promise<readonly Finding[]> {
+async function checkAccounts({ config, fix, files, openHost }: AgentExamination): Promise<readonly Finding[]> {
   const area = areaOf("accounts");
   const state = readState(config.dataDir);
   if (state === undefined) return [area.skipped("The service has not said yet which accounts there should be")];
   const host = await openHost();
   const locked = lockedAccounts(readLocks(config.dataDir, silentLog));
-  const about = { status: state.status, locked };
+  const times = watchClock(files.directory, () => momentOf(systemClock)).times();
+  const about = { status: state.status, locked, times };
   const accounts = state.records.filter(({ made }) => made).map((record) => accountOf(record, about));
   const drifts = [
     ...(await host.reconcile(accounts, !fix)),

@@ -5,7 +5,7 @@ import { applyState, type Work } from "../../src/agent/apply.ts";
 import { type AccountRecord, type AgentState, NOTHING, type Todo } from "../../src/agent/records.ts";
 import { UamError } from "../../src/shared/errors.ts";
 import { createFakeHost, type FakeHost } from "../support/fake-host.ts";
-import { toldAccount } from "../support/fleet-stub.ts";
+import { timesAt, toldAccount } from "../support/fleet-stub.ts";
 
 let host: FakeHost;
 let work: Work;
@@ -30,6 +30,7 @@ beforeEach(() => {
     locked: () => new Set(),
     refused: new WeakMap(),
     turn: (step) => step(),
+    times: () => timesAt(Date.now()),
   };
 });
 

@@ -3,15 +3,15 @@ import {
   type AccountRecord,
   type AgentState,
   cleared,
-  mergeAnswer,
+  mergeAnswer as merge,
   NOTHING,
   sameOrders,
   type Todo,
   unknownOf,
 } from "../../src/agent/records.ts";
-import type { AccountState } from "../../src/protocol/fleet.ts";
-import type { HostKey } from "../../src/protocol/host.ts";
-import { toldAccount } from "../support/fleet-stub.ts";
+import type { AccountState, HostState } from "../../src/protocol/fleet.ts";
+import type { AccountRef, HostKey } from "../../src/protocol/host.ts";
+import { timesAt, toldAccount } from "../support/fleet-stub.ts";
 
 const told = {
   recorded_locks: [],
@@ -21,6 +21,12 @@ const told = {
   status: "active",
   end_sessions: "key",
 } as const;
+const NOW = "2026-11-27T10:00:00.000Z";
+
+function mergeAnswer(before: AgentState | undefined, answer: HostState, found: readonly AccountRef[] = []): AgentState {
+  return merge(before, answer, { found, times: timesAt(new Date(NOW)) });
+}
+
 const ONE = "192.0.2.0/24";
 /** Within ONE. */
 const PART = "192.0.2.16/28";

@@ -19,7 +19,7 @@ import {
   stored,
   UID,
 } from "../support/direct-host.ts";
-import { toldAccount } from "../support/fleet-stub.ts";
+import { timesAt, toldAccount } from "../support/fleet-stub.ts";
 import { describeOnHost } from "../support/host-account.ts";
 
 /** Where nss-systemd(8) finds users without a service. */
@@ -69,6 +69,7 @@ describeOnHost(
             locked: () => new Set(),
             refused: new WeakMap(),
             turn: (step) => step(),
+            times: () => timesAt(Date.now()),
           },
           told(toldAccount({ name: NAME, uid: UID, open: false })),
         );

@@ -2,6 +2,7 @@
 
 import { Buffer } from "node:buffer";
 import { randomBytes, sign } from "node:crypto";
+import type { Times } from "../../src/agent/hours.ts";
 import type { AccountState, Enrolment, HostReport, HostState } from "../../src/protocol/fleet.ts";
 import {
   challengeBytes,
@@ -43,6 +44,8 @@ export interface FleetStub {
   tamper: (answer: Response, target: string) => Promise<Response> | Response;
   /** True: what was applied may be said with the request for the state, as to a service that knows the parameter. */
   takesApplied: boolean;
+  /** What the service's clock is ahead by, in milliseconds. */
+  clockOffset: number;
   /** True: requests reach nobody. */
   gone: boolean;
   copied: number;
@@ -58,6 +61,12 @@ export function cursor(id: number): string {
 
 export function toldAccount(overrides: Partial<AccountState> = {}): AccountState {
   return { name: "ext_alice", uid: 41_001, expire_at: "2031-03-04T12:00:00.000Z", open: true, keys: [], ...overrides };
+}
+
+/** The time of an agent whose clocks agree. */
+export function timesAt(now: Date | number): Times {
+  const time = Number(now);
+  return { earliest: time, latest: time, areSure: true };
 }
 
 export function startFleetStub(port = 0): FleetStub {
@@ -93,6 +102,7 @@ export function startFleetStub(port = 0): FleetStub {
     tamper: (answer) => answer,
     takesApplied: false,
     gone: false,
+    clockOffset: 0,
     copied: 0,
     tell: (change) => {
       head += 1;
@@ -182,7 +192,8 @@ export function startFleetStub(port = 0): FleetStub {
     pending = false;
     const told = since === state.cursor ? { ...state, full: false, accounts: [], removed: [] } : state;
     const applied = stub.takesApplied ? (url.searchParams.get("applied") ?? undefined) : undefined;
-    return signed(said.signature, 200, { ...told, applied, ...stub.next }, { "uam-nonce": freshNonce() });
+    const now = new Date(Date.now() + stub.clockOffset).toISOString();
+    return signed(said.signature, 200, { ...told, applied, now, ...stub.next }, { "uam-nonce": freshNonce() });
   }
 
   const server = Bun.serve({

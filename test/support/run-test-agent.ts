@@ -2,6 +2,7 @@
 
 import { runAgent } from "../../src/agent/agent.ts";
 import { createClient, type Send } from "../../src/agent/client.ts";
+import { watchClock } from "../../src/agent/hours.ts";
 import type { LeaseFiles, Moment } from "../../src/agent/lease.ts";
 import { createLeaseKeeper } from "../../src/agent/lease-keeper.ts";
 import { type OrdersParts, openOrders } from "../../src/agent/orders.ts";
@@ -33,15 +34,22 @@ export function runTestAgent(parts: TestAgentParts, stopped: AbortSignal): Promi
   const identity = findIdentity(directory);
   const { present: seed } = readKeys(directory);
   if (identity === undefined || seed === undefined) throw new Error("not joined");
+  const clocks = watchClock(files.directory, now);
   const common = { directory, runDirectory: files.directory, log };
   return runAgent(
     {
-      ...{ ...common, identity, mode, clock: systemClock, random, timing, announce: () => {} },
+      ...{ ...common, identity, mode, clock: systemClock, random, timing, clocks, announce: () => {} },
       client: createClient({
         ...{ service: identity.service, host: identity.host_id, seed, epoch: nextEpoch(directory), send },
         fleetKey: Buffer.from(identity.fleet_key, "base64"),
       }),
-      orders: openOrders({ ...common, openHost, managed, turn: openTurn(directory, bunRuntime.openKernel()) }),
+      orders: openOrders({
+        ...common,
+        openHost,
+        managed,
+        turn: openTurn(directory, bunRuntime.openKernel()),
+        times: clocks.times,
+      }),
       lease: createLeaseKeeper({ files, now, early: 0, log, openHost }),
       ssh: async () => ({ host: parts.sshHost, port: 22, host_keys: [] }),
     },

@@ -3,6 +3,7 @@
 import { Buffer } from "node:buffer";
 import { runAgent } from "../../../agent/agent.ts";
 import { createClient, openSend } from "../../../agent/client.ts";
+import { watchClock } from "../../../agent/hours.ts";
 import { momentOf } from "../../../agent/lease.ts";
 import { createLeaseKeeper, EARLY } from "../../../agent/lease-keeper.ts";
 import { accountsOf, hostOpener } from "../../../agent/open-host.ts";
@@ -34,6 +35,7 @@ export async function runTheAgent(environment: CliEnvironment): Promise<number> 
   const settings = hostSettingsOf(config);
   const openHost = hostOpener(settings, log, environment.runtime);
   const now = () => momentOf(systemClock);
+  const clocks = watchClock(LEASE_FILES.directory, now);
   const client = createClient({
     ...{ service: identity.service, host: identity.host_id, seed, epoch: nextEpoch(directory) },
     fleetKey: Buffer.from(identity.fleet_key, "base64"),
@@ -45,7 +47,7 @@ export async function runTheAgent(environment: CliEnvironment): Promise<number> 
   try {
     await runAgent(
       {
-        ...{ directory, runDirectory, identity, client, mode: config.hostMode, clock: systemClock, log },
+        ...{ directory, runDirectory, identity, client, mode: config.hostMode, clock: systemClock, log, clocks },
         orders: openOrders({
           directory,
           runDirectory,
@@ -53,6 +55,7 @@ export async function runTheAgent(environment: CliEnvironment): Promise<number> 
           openHost,
           managed,
           turn: openTurn(directory, environment.runtime.openKernel()),
+          times: clocks.times,
           examine: () => faultsOf(config, environment),
         }),
         lease: createLeaseKeeper({ files: LEASE_FILES, now, early: EARLY, log, openHost }),

@@ -1,5 +1,6 @@
 /** uam agent status: how the agent of this host is, for a person. */
 
+import { watchClock } from "../../../agent/hours.ts";
 import { isAlive, isForever, isLinked, type Lease, momentOf, readLease, secondsLeft } from "../../../agent/lease.ts";
 import { AGENT_DIRECTORY } from "../../../agent/paths.ts";
 import { accountOf } from "../../../agent/records.ts";
@@ -22,7 +23,8 @@ export async function showAgent(environment: CliEnvironment, json: boolean): Pro
   const state = readState(AGENT_DIRECTORY);
   const locks = [AGENT_DIRECTORY, LEASE_FILES.directory].flatMap((place) => readLocks(place, silentLog));
   const locked = lockedAccounts(locks);
-  const accounts = state?.records.map((record) => accountOf(record, { status: state.status, locked })) ?? [];
+  const times = watchClock(LEASE_FILES.directory, () => momentOf(systemClock)).times();
+  const accounts = state?.records.map((record) => accountOf(record, { status: state.status, locked, times })) ?? [];
   const open = isLinked(LEASE_FILES);
   const facts = {
     ...{ name: identity.name, host_id: identity.host_id, service: identity.service, joined_at: identity.joined_at },

@@ -1,0 +1,128 @@
+/**
+ * When the accounts of the host are open: each only in the windows that the service told, by the host's clock and by the service's, whichever
+ * opens later and shuts earlier. Pure, but for the reading of the clocks.
+ */
+
+import { mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { AccountHours, AccountState, HoursSpan } from "../protocol/fleet.ts";
+import { readPlainFile } from "../shared/system/plain-file.ts";
+import { MINUTE, SECOND } from "../shared/time/clock.ts";
+import { formatTimestamp } from "../shared/time/timestamp.ts";
+import type { Moment } from "./lease.ts";
+
+/** The time now, in milliseconds since 1970: by the host's clock, and by the service's as it is known. */
+export interface Times {
+  readonly earliest: number;
+  readonly latest: number;
+  /** Whether windows may be opened: false where the clocks differ by more than a minute, or the service's is not known since the boot. */
+  readonly areSure: boolean;
+}
+
+/** The fields of an account that the hours decide. */
+type Opened = Pick<AccountState, "open" | "expire_at">;
+
+/** The account as it is to be at that time. `before`: as it was; where the clocks are not sure, it is no more open than that. */
+export function atTime<T extends AccountState>(account: T, before: Opened | undefined, times: Times): T {
+  if (account.hours === undefined || !account.open) return account;
+  const window = windowAt(account.hours, times, before?.open === true);
+  if (window === undefined) return { ...account, open: false };
+  if (times.areSure) return { ...account, expire_at: window.to };
+  if (before?.open !== true) return { ...account, open: false };
+  return { ...account, expire_at: before.expire_at < window.to ? before.expire_at : window.to };
+}
+
+/** The window that is open: it has begun by both clocks, unless it was opened before one of them was set back, and has ended by none. */
+export function windowAt(
+  { windows }: AccountHours,
+  { earliest, latest }: Times,
+  wasOpen: boolean,
+): HoursSpan | undefined {
+  const begun = wasOpen ? latest : earliest;
+  return windows.find(({ from, to }) => Date.parse(from) <= begun && latest < Date.parse(to));
+}
+
+/** What is in both. */
+export function commonHours(one: AccountHours, other: AccountHours): AccountHours {
+  const windows = one.windows.flatMap((a) =>
+    other.windows.flatMap((b) => {
+      const from = a.from > b.from ? a.from : b.from;
+      const to = a.to < b.to ? a.to : b.to;
+      return from < to ? [{ from, to }] : [];
+    }),
+  );
+  return { until: one.until < other.until ? one.until : other.until, windows };
+}
+
+/** Whether they say the same. */
+export function sameHours(one: AccountHours | undefined, other: AccountHours | undefined): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+/** Until when the hours of all accounts are known; undefined if none has any. */
+export function hoursUntil(accounts: readonly AccountState[]): string | undefined {
+  const ends = accounts.flatMap(({ hours }) => (hours === undefined ? [] : [hours.until]));
+  return ends.reduce<string | undefined>((least, end) => (least === undefined || end < least ? end : least), undefined);
+}
+
+/** The host's clock beside the service's. */
+export interface ClockWatch {
+  /** The service's clock, as its answer says, which has just come. */
+  heard(serviceTime: string): void;
+  times(): Times;
+}
+
+/** In /run: what is known of the service's clock ends with the boot, as the lease does. `BOOT TIME`. */
+const CLOCK = "clock";
+/** Clocks that differ by more open nothing. */
+const TOLERATED = MINUTE;
+
+interface Reference {
+  /** Seconds since the boot. */
+  readonly boot: number;
+  /** The service's clock then, in milliseconds since 1970. */
+  readonly time: number;
+}
+
+/** The service's clock goes on from its last answer by the time since the boot, which nobody can set. */
+export function watchClock(runDirectory: string, now: () => Moment): ClockWatch {
+  let reference = readReference(runDirectory);
+  return {
+    heard: (serviceTime) => {
+      reference = { boot: now().boot, time: Date.parse(serviceTime) };
+      writeReference(runDirectory, reference);
+    },
+    times: () => {
+      const { boot, wall } = now();
+      const own = wall * SECOND;
+      if (reference === undefined || boot < reference.boot) return { earliest: own, latest: own, areSure: false };
+      const theirs = reference.time + (boot - reference.boot) * SECOND;
+      const areSure = Math.abs(own - theirs) <= TOLERATED;
+      return { earliest: Math.min(own, theirs), latest: Math.max(own, theirs), areSure };
+    },
+  };
+}
+
+function readReference(runDirectory: string): Reference | undefined {
+  let text: string;
+  try {
+    text = readPlainFile(join(runDirectory, CLOCK));
+  } catch {
+    return undefined;
+  }
+  const [, boot, time] = /^(\d{1,15}(?:\.\d{1,6})?) (\S{24})\n$/.exec(text) ?? [];
+  const at = Date.parse(time ?? "");
+  return boot === undefined || Number.isNaN(at) ? undefined : { boot: Number(boot), time: at };
+}
+
+/** Without it a restarted agent waits for the next answer before it opens a window. */
+function writeReference(runDirectory: string, { boot, time }: Reference): void {
+  const path = join(runDirectory, CLOCK);
+  try {
+    mkdirSync(runDirectory, { recursive: true, mode: 0o755 });
+    writeFileSync(`${path}.new`, `${boot.toFixed(3)} ${formatTimestamp(new Date(time))}\n`, { mode: 0o600 });
+    renameSync(`${path}.new`, path);
+  } catch {
+    // Nothing is opened too early for it.
+  }
+}
