@@ -64,7 +64,7 @@ export const users = {
       409: "The username is taken, the host has an account or a home of that name, the company is full or has ended, everybody needs a sponsor, or a start or hours are given for an account on further hosts",
     },
     otherwise: 400,
-    reasons: [...NEW_ACCOUNT, ...COMPANY, ...SPONSOR, "user.taken", "network.invalid", "hours.hosts"],
+    reasons: [...NEW_ACCOUNT, ...COMPANY, ...SPONSOR, "user.taken", "network.invalid"],
   },
   "GET /users/supervisors": {
     operationId: "listSupervisors",
@@ -119,14 +119,14 @@ export const users = {
     refusals: {
       400: "A field is invalid (final), or the user could not be changed for another reason, which the message names: networks that could not be narrowed on the host, and hours that it does not follow yet, are stored all the same, and the service keeps trying",
       404: true,
-      409: "The company is full or has ended, theirs is being ended, everybody needs a sponsor, access has begun, so that its start cannot be moved, or the user has an account on a further host, which keeps no hours",
+      409: "The company is full or has ended, theirs is being ended, everybody needs a sponsor, or access has begun, so that its start cannot be moved",
     },
     otherwise: 400,
     reasons: [
       ...ACCOUNT,
       ...COMPANY,
       ...SPONSOR,
-      ...(["user.missing", "network.invalid", "state.conflict", "access.owed", "user.started", "hours.hosts"] as const),
+      ...(["user.missing", "network.invalid", "state.conflict", "access.owed", "user.started"] as const),
     ],
   },
   "GET /users/:id/hours": {

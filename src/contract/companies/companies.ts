@@ -159,7 +159,6 @@ export const companies = {
       "network.invalid",
       "host_group.missing",
       "sponsor.invalid",
-      "hours.hosts",
     ],
   },
   "DELETE /companies/:id": {

@@ -8,7 +8,6 @@ import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { type CompanyRow, companies } from "../../store/schema-companies.ts";
 import { latestEndOf } from "../accounts/company-limits.ts";
-import { requireOwnHostOnly } from "../hosts/placements.ts";
 import { audited } from "../operation/audited.ts";
 import type { Context } from "../operation/context.ts";
 import { onward } from "../operation/permission.ts";
@@ -58,7 +57,6 @@ export async function updateCompany(
     // One that is under way goes on with the limits as they are now.
     const goesOn = before.narrowingSince === null ? {} : { narrowingEnd: lastEnd };
     const isCarried = movesHours(before, fields);
-    if (isCarried) await requireOwnHostOnly(op.tx, { companyId: id });
     const set = { ...fields, ...(losses.length > 0 || isCarried ? narrowing : goesOn), updatedAt: clock.now() };
     const name = fields.name ?? before.name;
     await refuseTaken(name, op.tx.update(companies).set(set).where(eq(companies.id, id)).returning());

@@ -75,28 +75,6 @@ export async function movePlaces(
   // With the number of the record of this change: hosts would wait for a later one, although it does not concern them.
   if (lost.length > 0) onRecorded((record) => noteRemoved(tx, { userIds, lost, now: context.clock.now(), record }));
   if (gaining.length > 0) await forgetRegained(tx, userIds);
-  if (gaining.some((id) => id !== LOCAL_HOST)) await requireOwnHostOnly(tx, userIds);
-}
-
-/**
- * Throws `conflict` if one of the users, as stored, or of a company that is about to have hours, has a start or hours, and an account on a further host: agents do not keep these yet, and
- * nobody is to be let in there at all hours.
- */
-export async function requireOwnHostOnly(
-  tx: Transaction,
-  who: readonly number[] | { readonly companyId: number },
-): Promise<void> {
-  const them =
-    "companyId" in who
-      ? sql`u.company_id = ${who.companyId}`
-      : sql`u.id = any(${`{${who.join(",")}}`}::bigint[])
-        and (u.starts_at is not null or u.hours is not null or u.company_hours is not null)`;
-  const [found] = await tx.execute<{ username: string; name: string }>(sql`
-    select u.username, h.name from ${PLACES} p join users u on u.id = p.user_id join hosts h on h.id = p.host_id
-    where ${them} and p.host_id <> ${LOCAL_HOST} order by u.id, p.host_id limit 1`);
-  if (found === undefined) return;
-  const sentence = `${found.username} cannot have both a start or hours and an account on ${found.name}: further hosts do not keep them yet`;
-  throw new UamError("conflict", sentence, { reason: "hours.hosts" });
 }
 
 /**

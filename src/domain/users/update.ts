@@ -27,7 +27,6 @@ import {
   widenAccess,
 } from "../accounts/narrowing.ts";
 import { isToStart } from "../accounts/opening.ts";
-import { requireOwnHostOnly } from "../hosts/placements.ts";
 import { tellAddressChanged } from "../mail/notices.ts";
 import { audited, auditedClosing, auditedGrant } from "../operation/audited.ts";
 import type { Context, Operation } from "../operation/context.ts";
@@ -69,9 +68,7 @@ export async function updateUser(context: Context, userId: number, changes: User
   if (sourceNetworks === undefined) {
     const updated = await audited(context, entryOf(userId), async (op) => {
       const user = await lock(op, userId);
-      const stored = await store(op, user, await fit(op, user, changes));
-      if (stored.hoursDueAt !== user.hoursDueAt) await requireOwnHostOnly(op.tx, [userId]);
-      return stored;
+      return await store(op, user, await fit(op, user, changes));
     });
     return await brought(context, updated);
   }
