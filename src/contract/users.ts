@@ -61,7 +61,7 @@ export const users = {
     answer: CreatedUser,
     refusals: {
       400: "The body is invalid (final), or the user could not be created for another reason, which the message names: trying again may help",
-      409: "The username is taken, the host has an account or a home of that name, the company is full or has ended, everybody needs a sponsor, or a start or hours are given for an account on further hosts",
+      409: "The username is taken, the host has an account or a home of that name, the company is full or has ended, or everybody needs a sponsor",
     },
     otherwise: 400,
     reasons: [...NEW_ACCOUNT, ...COMPANY, ...SPONSOR, "user.taken", "network.invalid"],
@@ -110,12 +110,12 @@ export const users = {
     operationId: "updateUser",
     summary: "Change e-mail, full name, supervisor, sponsor, purpose, note, company, networks, start or hours",
     description:
-      "Only the fields that are sent change; an empty text clears full name, supervisor, purpose or note, an empty list lifts the restriction to networks. Another address ends the user's sessions with this service. When this returns, the authorized-keys file on the host refuses the keys from outside the networks, and SSH sessions from outside have ended. Keys with networks of their own keep what both have in common. Hours are in force when this returns: sessions that are open outside them have ended, and sshd itself refuses the keys from the end of each window on. Networks and hours are changed in requests of their own.",
+      "Only the fields that are sent change; an empty text clears full name, supervisor, purpose or note, an empty list lifts the restriction to networks. Another address ends the user's sessions with this service. When this returns, the authorized-keys file on the host refuses the keys from outside the networks, and SSH sessions from outside have ended. Keys with networks of their own keep what both have in common. Hours are in force when this returns: sessions that are open outside them have ended, and sshd itself refuses the keys from the end of each window on. Where they are fewer and the user has an account on hosts with agents, the answer waits a few seconds for them, and `hosts` says what they have confirmed. Networks and hours are changed in requests of their own.",
     who: operators,
     records: "user.update",
     params: IdParams,
     body: UserChanges,
-    answer: UserRecord,
+    answer: v.pipe(v.object({ ...UserRecord.entries, hosts }), v.title("ChangedUser")),
     refusals: {
       400: "A field is invalid (final), or the user could not be changed for another reason, which the message names: networks that could not be narrowed on the host, and hours that it does not follow yet, are stored all the same, and the service keeps trying",
       404: true,

@@ -15,6 +15,7 @@ import {
   requireNetworksWithin,
   requireWithin,
 } from "../accounts/company-limits.ts";
+import { hasFewerHours } from "../accounts/fewer-hours.ts";
 import { findUser, lockUser, requireUser, type User } from "../accounts/find-user.ts";
 import { followHours, isDue } from "../accounts/hours.ts";
 import {
@@ -27,6 +28,7 @@ import {
   widenAccess,
 } from "../accounts/narrowing.ts";
 import { isToStart } from "../accounts/opening.ts";
+import { noteFleetChange } from "../accounts/remote-changes.ts";
 import { tellAddressChanged } from "../mail/notices.ts";
 import { audited, auditedClosing, auditedGrant } from "../operation/audited.ts";
 import type { Context, Operation } from "../operation/context.ts";
@@ -64,16 +66,31 @@ export interface UserChanges {
  * networks stored. Networks that only widen are stored and written, or neither.
  */
 export async function updateUser(context: Context, userId: number, changes: UserChanges): Promise<User> {
+  return (await changeUser(context, userId, changes)).user;
+}
+
+/** A changed user, and whether further hosts have to follow because it was less access. */
+export interface ChangedUser {
+  readonly user: User;
+  readonly isNarrower: boolean;
+}
+
+/** The same as `updateUser`. */
+export async function changeUser(context: Context, userId: number, changes: UserChanges): Promise<ChangedUser> {
   const { sourceNetworks } = changes;
+  let isNarrower = false;
   if (sourceNetworks === undefined) {
     const updated = await audited(context, entryOf(userId), async (op) => {
       const user = await lock(op, userId);
-      return await store(op, user, await fit(op, user, changes));
+      const stored = await store(op, user, await fit(op, user, changes));
+      isNarrower = hasFewerHours(user, stored, context.clock.now());
+      if (isNarrower) await noteFleetChange(op, stored);
+      return stored;
     });
-    return await brought(context, updated);
+    return { user: await brought(context, updated), isNarrower };
   }
   if (isTimed(changes)) throw new UamError("invalid", "Change networks and hours in requests of their own");
-  const updated = await changeNetworks({
+  const user = await changeNetworks({
     takesAway: async () => {
       const user = await findUser(context.db, userId);
       return user !== undefined && takesAway(allowedBy(user.sourceNetworks), sourceNetworks);
@@ -81,7 +98,7 @@ export async function updateUser(context: Context, userId: number, changes: User
     narrow: () => narrowUser(context, userId, changes),
     widen: () => widenUser(context, userId, changes),
   });
-  return await brought(context, updated);
+  return { user: await brought(context, user), isNarrower: false };
 }
 
 /** Undefined if the change no longer takes anything away. */

@@ -8,10 +8,11 @@ import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { closings, sshKeys } from "../../store/schema.ts";
 import { timedAccount } from "../accounts/account.ts";
+import { HOURS_AHEAD } from "../accounts/fewer-hours.ts";
 import { selectUsersWhere } from "../accounts/find-user.ts";
 import { PLACES } from "../hosts/placements.ts";
 import type { Services } from "../operation/context.ts";
-import { HOURS_AHEAD, hoursState } from "./hours-state.ts";
+import { hoursState } from "./hours-state.ts";
 
 /** An account, and its user. */
 export interface UserState {

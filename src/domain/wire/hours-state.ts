@@ -6,8 +6,6 @@ import { DAY, HOUR, MINUTE, shift } from "../../shared/time/clock.ts";
 import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import type { AdmittedHost } from "../hosts/host-row.ts";
 
-/** How far ahead hosts are told of windows: a host that is cut off opens none after that. */
-export const HOURS_AHEAD = 8 * DAY;
 /** A host always knows the windows of at least this long, unless it is cut off. */
 const LEAST_AHEAD = 6.5 * DAY;
 /** Hosts ask for later ones at different times of a day. */

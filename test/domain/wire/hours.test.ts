@@ -6,6 +6,7 @@ import { isFar, needsHours } from "../../../src/domain/wire/hours-state.ts";
 import type { HostState } from "../../../src/protocol/fleet.ts";
 import { parseHostState } from "../../../src/protocol/fleet-answers.ts";
 import { DAY, HOUR, shift } from "../../../src/shared/time/clock.ts";
+import { hosts } from "../../../src/store/schema-fleet.ts";
 import type { TestAgent } from "../../support/agent.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 import { joinedAgent } from "../../support/fleet.ts";
@@ -26,7 +27,7 @@ let agent: TestAgent;
 /** Of the version before. */
 let older: TestAgent;
 beforeAll(async () => {
-  t = await createTestApp();
+  t = await createTestApp({ UAM_FLEET_WAIT: "1s" });
   t.clock.set(NOW);
   admin = await t.admin();
   agent = await joinedAgent(t, "keeps");
@@ -92,6 +93,24 @@ describe("hours on the wire", () => {
     ]);
     expect(windowsOf("emma")).toEqual([]);
     expect(accountIn(state, "emma")?.open).toBe(true);
+  });
+
+  test("fewer hours name the hosts that have not followed, and from when on they hold there; more do not", async () => {
+    const id = await create("gerda", { hours: OFFICE });
+    await agent.state();
+    const ends = (await t.db.select().from(hosts)).flatMap(({ leaseUntil }) => leaseUntil?.getTime() ?? []);
+    const patch = async (hours: unknown) => (await admin.call("PATCH", `/users/${id}`, { hours })).body.data.hosts;
+    const until = (time: string) => ({
+      zone: "Europe/Berlin",
+      windows: [{ days: ["fri", "mon"], from: "08:00", to: time }],
+    });
+    expect(await patch(until("12:00"))).toEqual({
+      ...{ total: 2, confirmed: 0, pending: ["keeps", "older"] },
+      effective_by: new Date(Math.max(...ends)).toISOString(),
+    });
+    expect([await patch(until("12:00")), await patch(until("13:00"))]).toEqual([undefined, undefined]);
+    expect(await patch(null)).toBeUndefined();
+    expect(await patch(OFFICE)).toMatchObject({ total: 2 });
   });
 
   test("later windows come by themselves within two days, once; a host without hours is not told anything", async () => {

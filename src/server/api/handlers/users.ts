@@ -14,7 +14,7 @@ import { listUsers } from "../../../domain/users/list.ts";
 import type { ChangeOptions } from "../../../domain/users/locked.ts";
 import { previewDelete, previewDisable, previewEnable, previewExtend } from "../../../domain/users/preview.ts";
 import { listSupervisors } from "../../../domain/users/supervisors.ts";
-import { updateUser } from "../../../domain/users/update.ts";
+import { changeUser } from "../../../domain/users/update.ts";
 import { createUser, deleteUser, disableUser, enableUser, getUser } from "../../../domain/users/users.ts";
 import type { HoursEnd } from "../../../shared/product/statuses.ts";
 import { DAY, shift } from "../../../shared/time/clock.ts";
@@ -70,8 +70,9 @@ export const userHandlers: Handlers<typeof users> = {
       sourceNetworks: body.source_networks,
       ...belongingOf(body),
     };
-    const user = await updateUser(context, params.id, changes);
-    return userRecord(user, context.clock.now());
+    const { user, isNarrower } = await changeUser(context, params.id, changes);
+    const known = isNarrower ? hostsRecord(await awaitHosts(context, params.id)) : {};
+    return { ...userRecord(user, context.clock.now()), ...known };
   },
 
   "GET /users/:id/hours": async ({ context, params, query }) => {

@@ -1,0 +1,17 @@
+/** Whether a change of start or hours takes access away, as further hosts are told of it. */
+
+import { DAY, shift } from "../../shared/time/clock.ts";
+import type { UserRow } from "../../store/schema.ts";
+import { openingsBetween } from "./opening.ts";
+
+/** How far ahead further hosts are told when accounts are open: one that is cut off opens nothing after that. */
+export const HOURS_AHEAD = 8 * DAY;
+
+/** Whether there is a moment that hosts may have been told of at which access was to be open, and no longer is. */
+export function hasFewerHours(before: UserRow, after: UserRow, now: Date): boolean {
+  const until = shift(now, HOURS_AHEAD);
+  const left = openingsBetween(after, now, until);
+  return openingsBetween(before, now, until).some(
+    ({ from, to }) => !left.some((span) => span.from <= from && to <= span.to),
+  );
+}
