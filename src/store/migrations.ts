@@ -49,6 +49,7 @@ import terms from "../../drizzle/0045_terms.sql" with { type: "text" };
 import hours from "../../drizzle/0046_hours.sql" with { type: "text" };
 import foundKeys from "../../drizzle/0047_found_keys.sql" with { type: "text" };
 import hoursEnd from "../../drizzle/0048_hours_end.sql" with { type: "text" };
+import groupHours from "../../drizzle/0049_group_hours.sql" with { type: "text" };
 
 export interface Migration {
   readonly name: string;
@@ -105,4 +106,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0046_hours", sql: hours },
   { name: "0047_found_keys", sql: foundKeys },
   { name: "0048_hours_end", sql: hoursEnd },
+  { name: "0049_group_hours", sql: groupHours },
 ];

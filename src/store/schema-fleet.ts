@@ -56,6 +56,8 @@ export const hostGroups = pgTable("host_groups", {
   name: text().notNull().unique(),
   /** As in hosts; the shortest of a host's groups counts. */
   leaseMs: bigint({ mode: "number" }),
+  /** In which its hosts are open, as `parseHours` reads them; null for always. Those of all of a host's groups count. */
+  hours: text(),
   createdAt: time().notNull(),
 });
 
