@@ -6,6 +6,7 @@
 import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { AccountHours, AccountState, HoursSpan } from "../protocol/fleet.ts";
+import { commonSpans } from "../shared/hours/common.ts";
 import { readPlainFile } from "../shared/system/plain-file.ts";
 import { MINUTE, SECOND } from "../shared/time/clock.ts";
 import { formatTimestamp } from "../shared/time/timestamp.ts";
@@ -44,14 +45,8 @@ export function windowAt(
 
 /** What is in both. */
 export function commonHours(one: AccountHours, other: AccountHours): AccountHours {
-  const windows = one.windows.flatMap((a) =>
-    other.windows.flatMap((b) => {
-      const from = a.from > b.from ? a.from : b.from;
-      const to = a.to < b.to ? a.to : b.to;
-      return from < to ? [{ from, to }] : [];
-    }),
-  );
-  return { until: one.until < other.until ? one.until : other.until, windows };
+  const until = one.until < other.until ? one.until : other.until;
+  return { until, windows: commonSpans(one.windows, other.windows) };
 }
 
 /** Whether they say the same. */

@@ -6,6 +6,7 @@ import { groupName, hostName, LEASE, moment, NAMES, newLease } from "./hosts.ts"
 import { HostsConfirmation } from "./hosts-confirmation.ts";
 import { FleetPreview, PreviewQuery, previewed } from "./preview.ts";
 import { externalUsers, NEW_ACCOUNT, operators, owners, type Routes } from "./route.ts";
+import { givenHours, shownHours } from "./users/hours.ts";
 
 /** Of hosts or groups in one request. */
 const MOST_NAMES = 10_000;
@@ -17,16 +18,20 @@ const HostGroupRecord = v.pipe(
     hosts: v.array(hostName),
     users: v.pipe(count(12), v.description("How many users have it")),
     lease: v.pipe(v.nullable(described("4h")), v.description(`${LEASE}; null for none of its own`)),
+    hours: shownHours,
     for_new_users: v.pipe(v.boolean(), v.metadata({ description: "Whether new users get it", examples: [false] })),
     created_at: timestamp,
   }),
   v.title("HostGroup"),
 );
 
+/** Of the hosts with agents on which the group's hours take access away; `hosts` are the group's. */
+const narrowed = v.optional(HostsConfirmation);
+
 const newHosts = someHosts("All hosts of the group");
 
 const NewHostGroup = v.pipe(
-  v.object({ name: text("web", undefined, NAMES), hosts: newHosts, lease: newLease }),
+  v.object({ name: text("web", undefined, NAMES), hosts: newHosts, lease: newLease, hours: givenHours }),
   v.title("NewHostGroup"),
 );
 
@@ -37,6 +42,7 @@ const HostGroupChanges = v.pipe(
     add: someHosts("Hosts that join, instead of `hosts`"),
     remove: someHosts("Hosts that leave, instead of `hosts`"),
     lease: newLease,
+    hours: givenHours,
     for_new_users: v.optional(
       v.pipe(
         v.boolean(),
@@ -140,8 +146,10 @@ export const hostGroups = {
     body: NewHostGroup,
     status: 201,
     answer: HostGroupRecord,
-    refusals: { 409: "The name is taken, or a host is being retired" },
-    reasons: ["host_group.taken", "host.missing", "host.retiring"],
+    refusals: {
+      409: "The name is taken, a host is being retired, or a group with the service's own host is to have hours",
+    },
+    reasons: ["host_group.taken", "host_group.hours", "host.missing", "host.retiring"],
   },
   "PATCH /host-groups/:id": {
     operationId: "updateHostGroup",
@@ -153,12 +161,18 @@ export const hostGroups = {
     params: IdParams,
     query: PreviewQuery,
     body: HostGroupChanges,
-    answer: previewed(FleetPreview, HostGroupRecord),
+    answer: previewed(
+      FleetPreview,
+      v.pipe(v.object({ ...HostGroupRecord.entries, narrowed }), v.title("ChangedHostGroup")),
+    ),
     refusals: {
       404: true,
-      409: "The name is taken, a host is being retired, or users would get or lose their account on the service's own host (final)",
+      409: "The name is taken, a host is being retired, a group with the service's own host is to have hours, or users would get or lose their account on the service's own host (final)",
     },
-    reasons: ["host_group.missing", "host_group.taken", "host.missing", "host.retiring", "host.local"],
+    reasons: [
+      ...(["host_group.missing", "host_group.taken", "host_group.hours"] as const),
+      ...(["host.missing", "host.retiring", "host.local"] as const),
+    ],
   },
   "DELETE /host-groups/:id": {
     operationId: "deleteHostGroup",

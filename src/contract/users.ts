@@ -139,7 +139,7 @@ export const users = {
     query: HoursQuery,
     answer: UserHours,
     refusals: { 404: true },
-    reasons: ["user.missing"],
+    reasons: ["user.missing", "host.missing"],
   },
   "POST /users/:id/disable": {
     operationId: "disableUser",

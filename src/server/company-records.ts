@@ -6,7 +6,7 @@ import type { Ending } from "../domain/companies/ending.ts";
 import type { CompanyPreview } from "../domain/companies/preview.ts";
 import type { ListedUser } from "../domain/users/list.ts";
 import { formatOptionalTimestamp, formatTimestamp } from "../shared/time/timestamp.ts";
-import { shownHours } from "./hours-records.ts";
+import { weekRecord } from "./hours-records.ts";
 import { hostsRecord } from "./records.ts";
 
 export function companyRecord({ row, hostGroups, users, isNarrowing }: Company) {
@@ -18,7 +18,7 @@ export function companyRecord({ row, hostGroups, users, isNarrowing }: Company) 
     max_ttl_days: row.maxTtlDays,
     source_networks: [...row.sourceNetworks],
     host_groups: [...hostGroups],
-    hours: shownHours(row),
+    hours: weekRecord(row),
     sponsor_email: row.sponsorEmail,
     status: row.status,
     users,

@@ -17,6 +17,7 @@ import { withoutPrefix } from "../shared/text/account-name.ts";
 import { formatLease, isForever } from "../shared/time/lease.ts";
 import { formatOptionalTimestamp, formatTimestamp } from "../shared/time/timestamp.ts";
 import type { HostRow } from "../store/schema-fleet.ts";
+import { weekRecord } from "./hours-records.ts";
 
 /** Where the service's own host is reached, which its row does not say. */
 export interface LocalSite {
@@ -85,6 +86,7 @@ export function hostGroupRecord({ row, hosts, users, isDefault }: HostGroup) {
     hosts: [...hosts],
     users,
     lease: formatLease(row.leaseMs),
+    hours: weekRecord(row),
     for_new_users: isDefault,
     created_at: formatTimestamp(row.createdAt),
   };

@@ -6,8 +6,8 @@ import { DAY, shift } from "../shared/time/clock.ts";
 import { formatOptionalTimestamp, formatTimestamp } from "../shared/time/timestamp.ts";
 import type { UserRow } from "../store/schema.ts";
 
-/** Hours as they were given; null for none. */
-export function shownHours(of: Pick<UserRow, "hours">) {
+/** Hours of the week, of a user, a company or a group of hosts; null for always. */
+export function weekRecord(of: Pick<UserRow, "hours">) {
   const hours = hoursOf(of);
   if (hours === null) return null;
   const { zone, windows } = hours;
@@ -19,7 +19,7 @@ export function accessTimes(user: UserRow, now: Date) {
   const { access, changesAt } = accessAt(user, now);
   return {
     starts_at: formatOptionalTimestamp(user.startsAt),
-    hours: shownHours(user),
+    hours: weekRecord(user),
     hours_end: user.hoursEnd,
     access,
     access_changes_at: formatOptionalTimestamp(changesAt),

@@ -81,6 +81,9 @@ export const accessTimes = {
 };
 
 export const HoursQuery = v.object({
+  host: v.optional(
+    text("web1", "Of this host, by name or id: within the hours of its groups, too", { maxLength: 255 }),
+  ),
   from: v.optional(givenMoment("2026-12-01T00:00:00Z", "By default, now")),
   to: v.optional(
     givenMoment("2026-12-08T00:00:00Z", `By default, a week after \`from\`; at most ${MAX_SPAN_DAYS} days after it`),

@@ -48,6 +48,16 @@ export async function awaitHosts(services: Services, userId: number): Promise<Co
   }
 }
 
+/** The same of a change that is about hosts, by the number of its record. */
+export async function awaitRecord(services: Services, recordId: number): Promise<Confirmation | undefined> {
+  try {
+    return await waitFor(services, recordId);
+  } catch (error) {
+    services.log.error("the hosts' answers to a change cannot be read yet", { recordId, error });
+    return undefined;
+  }
+}
+
 async function wait(services: Services, userId: number): Promise<Confirmation | undefined> {
   if (!(await hasRemoteHosts(services))) return undefined;
   const [change] = await services.autocommit
@@ -56,8 +66,11 @@ async function wait(services: Services, userId: number): Promise<Confirmation | 
     .where(eq(fleetChanges.userId, userId))
     .orderBy(desc(fleetChanges.recordId))
     .limit(1);
-  if (change === undefined) return undefined;
-  const known = await readChange(services, change.recordId);
+  return change === undefined ? undefined : await waitFor(services, change.recordId);
+}
+
+async function waitFor(services: Services, recordId: number): Promise<Confirmation | undefined> {
+  const known = await readChange(services, recordId);
   if (known === undefined) return undefined;
   const began = performance.now();
   // The leases of the hosts right after the commit: a later lease comes with the change.
@@ -193,7 +206,7 @@ async function settle(
 ): Promise<void> {
   const now = services.clock.now();
   const detail = {
-    username: withoutPrefix(change.account),
+    ...(change.account === "" ? {} : { username: withoutPrefix(change.account) }),
     hosts: change.hosts.length,
     confirmed: change.hosts.length - pending.length,
     outstanding: pending.slice(0, MAX_NAMES).join(", "),

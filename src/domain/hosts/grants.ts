@@ -16,7 +16,7 @@ import type { AuditDetail } from "../operation/entry.ts";
 import { onward } from "../operation/permission.ts";
 import { awaitHosts, type Confirmation } from "./confirmation.ts";
 import { lockFleet, namedGroups, namedHosts } from "./find.ts";
-import { membersOf, requireJoinable } from "./groups.ts";
+import { membersOf, requireJoinable } from "./group-plan.ts";
 import { hostsOfUser, movePlaces } from "./placements.ts";
 import { listUserHosts, type UserHost } from "./user-hosts.ts";
 

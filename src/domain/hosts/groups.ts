@@ -6,12 +6,14 @@ import { parseHostName } from "../../shared/text/host-name.ts";
 import { formatLease, parseLease } from "../../shared/time/lease.ts";
 import { type Database, isDuplicate, type Transaction } from "../../store/client.ts";
 import { companies } from "../../store/schema-companies.ts";
-import { type HostGroupRow, type HostRow, hostGroupMembers, hostGroups, hosts } from "../../store/schema-fleet.ts";
+import { type HostGroupRow, type HostRow, hostGroupMembers, hostGroups } from "../../store/schema-fleet.ts";
 import { audited } from "../operation/audited.ts";
 import type { Context } from "../operation/context.ts";
 import { findDefaultGroup, setDefaultGroup } from "./default-group.ts";
 import { lockFleet, namedHosts, type Ref, requireGroup } from "./find.ts";
-import { concernsLocal, keepLocal, lockGrants, movePlaces, usersOfGroup } from "./placements.ts";
+import { narrowedHosts, noteNarrowedHosts, requireNoLocal, storedHours } from "./group-hours.ts";
+import { type GroupChanges, type NewGroup, planGroup, requireJoinable } from "./group-plan.ts";
+import { concernsLocal, keepLocal, lockGrants, movePlaces } from "./placements.ts";
 
 /** A group as lists show it. */
 export interface HostGroup {
@@ -22,23 +24,6 @@ export interface HostGroup {
   readonly users: number;
   /** Whether new users get it. */
   readonly isDefault: boolean;
-}
-
-export interface NewGroup {
-  readonly name: string;
-  /** Names of hosts; none by default. */
-  readonly hosts?: readonly string[] | undefined;
-  /** As a text; null or absent for none of its own. */
-  readonly lease?: string | null | undefined;
-}
-
-/** The changes to a group; absent fields stay. */
-export interface GroupChanges extends Partial<NewGroup> {
-  /** True makes it the group that new users get; it stays that until another group is. */
-  readonly isDefault?: boolean | undefined;
-  /** Hosts that join and leave, instead of `hosts`: so that two changes at once do not undo each other. */
-  readonly add?: readonly string[] | undefined;
-  readonly remove?: readonly string[] | undefined;
 }
 
 /** All groups, by name. */
@@ -59,13 +44,19 @@ export async function createGroup(context: Context, wanted: NewGroup): Promise<H
     const leaseMs = parseLease(wanted.lease ?? null);
     await lockFleet(op.tx);
     const members = await joinable(op.tx, wanted.hosts ?? []);
+    const hours = storedHours(wanted.hours ?? null);
+    requireNoLocal(
+      hours,
+      members.map(({ id }) => id),
+    );
     const [row] = await refuseTaken(
       name,
-      op.tx.insert(hostGroups).values({ name, leaseMs, createdAt: context.clock.now() }).returning(),
+      op.tx.insert(hostGroups).values({ name, leaseMs, hours, createdAt: context.clock.now() }).returning(),
     );
     if (row === undefined) throw new Error("insert returned no row");
     await addMembers(op.tx, row.id, members);
     op.record({ resourceId: String(row.id), detail: { name, lease: formatLease(leaseMs), hosts: namesOf(members) } });
+    if (hours !== null) op.record({ detail: { hours } });
     return await readGroup(op.tx, row);
   });
 }
@@ -75,8 +66,20 @@ export async function createGroup(context: Context, wanted: NewGroup): Promise<H
  * `not_found`, `invalid`, and `conflict` for a name that is taken, a host that is being retired, and as `keepLocal` does.
  */
 export async function updateGroup(context: Context, ref: Ref, changes: GroupChanges): Promise<HostGroup> {
+  return (await changeGroup(context, ref, changes)).group;
+}
+
+/** A changed group; `record` is the number of the change's record, if further hosts have to follow because its hours took access away. */
+export interface ChangedGroup {
+  readonly group: HostGroup;
+  readonly record: number | undefined;
+}
+
+/** The same as `updateGroup`. */
+export async function changeGroup(context: Context, ref: Ref, changes: GroupChanges): Promise<ChangedGroup> {
+  let narrowing: number | undefined;
   const entry = { action: "host_group.update", resourceId: typeof ref === "number" ? String(ref) : "" } as const;
-  return await audited(context, entry, async (op) => {
+  const group = await audited(context, entry, async (op) => {
     await lockFleet(op.tx);
     const group = await requireGroup(op.tx, ref);
     op.record({ resourceId: String(group.id) });
@@ -90,14 +93,23 @@ export async function updateGroup(context: Context, ref: Ref, changes: GroupChan
       await dropMembers(op.tx, group.id, planned.removed);
     };
     await movePlaces(op, planned, () => keepLocal(op, planned, move));
-    const { name, leaseMs } = planned;
-    const update = op.tx.update(hostGroups).set({ name, leaseMs }).where(eq(hostGroups.id, group.id)).returning();
+    const { name, leaseMs, hours } = planned;
+    const narrowed = narrowedHosts({ ...planned, old: group.hours, joining: planned.gaining }, context.clock.now());
+    noteNarrowedHosts(op, narrowed, (record) => {
+      narrowing = record;
+    });
+    const update = op.tx
+      .update(hostGroups)
+      .set({ name, leaseMs, hours })
+      .where(eq(hostGroups.id, group.id))
+      .returning();
     const [row] = await refuseTaken(name, update);
     if (changes.isDefault === true) await setDefaultGroup(op, { id: group.id, name });
     op.record({
       detail: {
         ...(name === group.name ? {} : { new_name: name }),
         ...(leaseMs === group.leaseMs ? {} : { lease: formatLease(leaseMs), old_lease: formatLease(group.leaseMs) }),
+        ...(hours === group.hours ? {} : { hours: hours ?? "", old_hours: group.hours ?? "" }),
         ...(planned.added.length === 0 ? {} : { added: namesOf(planned.added) }),
         ...(planned.removed.length === 0 ? {} : { removed: namesOf(planned.removed) }),
         ...(changes.isDefault === true ? { for_new_users: true } : {}),
@@ -105,6 +117,7 @@ export async function updateGroup(context: Context, ref: Ref, changes: GroupChan
     });
     return await readGroup(op.tx, row ?? group);
   });
+  return { group, record: narrowing };
 }
 
 /** Deletes a group that no user has. Throws `not_found`, and `conflict` for one that is in use. */
@@ -149,72 +162,6 @@ export async function requireNoCompany(db: Database | Transaction, { id, name }:
   if (company === undefined) return;
   const sentence = `${company.name} allows the group ${name}; change the company first`;
   throw new UamError("conflict", sentence, { reason: "host_group.used" });
-}
-
-/** The effect of changing a group. */
-export interface PlannedGroup {
-  readonly name: string;
-  readonly leaseMs: number | null;
-  readonly added: readonly HostRow[];
-  readonly removed: readonly HostRow[];
-  readonly userIds: readonly number[];
-  readonly losing: readonly number[];
-  readonly gaining: readonly number[];
-}
-
-/** Checks a change of a group, and returns its effect; throws as `updateGroup` does. */
-export async function planGroup(
-  db: Database | Transaction,
-  group: HostGroupRow,
-  changes: GroupChanges,
-): Promise<PlannedGroup> {
-  if (changes.isDefault === false) {
-    throw new UamError("invalid", "for_new_users can only be true: make another group the one for new users instead");
-  }
-  const name = changes.name === undefined ? group.name : parseHostName("group", changes.name);
-  const leaseMs = changes.lease === undefined ? group.leaseMs : parseLease(changes.lease);
-  const before = await membersOf(db, group.id);
-  const after = await wantedMembers(db, before, changes);
-  const added = after.filter(({ id }) => !before.some((host) => host.id === id));
-  requireJoinable(added);
-  const removed = before.filter(({ id }) => !after.some((host) => host.id === id));
-  const moved = { losing: removed.map(({ id }) => id), gaining: added.map(({ id }) => id) };
-  return { name, leaseMs, added, removed, userIds: await usersOfGroup(db, group.id), ...moved };
-}
-
-async function wantedMembers(
-  db: Database | Transaction,
-  before: readonly HostRow[],
-  { hosts: all, add = [], remove = [] }: GroupChanges,
-): Promise<readonly HostRow[]> {
-  if (all === undefined) {
-    const leaving = (await namedHosts(db, remove)).map(({ id }) => id);
-    const joining = await namedHosts(db, add);
-    const both = joining.find(({ id }) => leaving.includes(id));
-    if (both !== undefined) throw new UamError("invalid", `${both.name} cannot both join and leave`);
-    const staying = before.filter(({ id }) => !leaving.includes(id) && !joining.some((host) => host.id === id));
-    return [...staying, ...joining];
-  }
-  if (add.length + remove.length === 0) return await namedHosts(db, all);
-  throw new UamError("invalid", "Send either hosts, which are all of the group, or add and remove");
-}
-
-/** A host that is being retired joins nothing. */
-export function requireJoinable(found: readonly HostRow[]): void {
-  const retiring = found.find(({ status }) => status === "retiring");
-  if (retiring === undefined) return;
-  throw new UamError("conflict", `${retiring.name} is being retired`, { reason: "host.retiring" });
-}
-
-/** The hosts of a group, in the order of their ids. */
-export async function membersOf(db: Database | Transaction, groupId: number): Promise<readonly HostRow[]> {
-  const rows = await db
-    .select({ host: hosts })
-    .from(hostGroupMembers)
-    .innerJoin(hosts, eq(hosts.id, hostGroupMembers.hostId))
-    .where(eq(hostGroupMembers.groupId, groupId))
-    .orderBy(asc(hosts.id));
-  return rows.map(({ host }) => host);
 }
 
 async function readGroup(db: Database | Transaction, row: HostGroupRow): Promise<HostGroup> {
@@ -271,7 +218,7 @@ async function refuseTaken<T>(name: string, statement: PromiseLike<T>): Promise<
 }
 
 function nothingToChange(): UamError {
-  return new UamError("invalid", "Nothing to change: send name, hosts, add, remove, lease or for_new_users");
+  return new UamError("invalid", "Nothing to change: send name, hosts, add, remove, lease, hours or for_new_users");
 }
 
 function namesOf(rows: readonly HostRow[]): string {

@@ -27,6 +27,8 @@ export interface AdmittedHost {
   readonly reads?: readonly string[] | undefined;
   /** Until when its agent knows the hours of its accounts, as the request says; undefined of an agent that keeps none. */
   readonly hours?: Date | "none" | undefined;
+  /** The hours of its groups, which limit each of its accounts. */
+  readonly groupHours?: readonly string[] | undefined;
 }
 
 /** The lease of a host, in SQL about `hosts` as h; see `leaseInForce`. */
@@ -36,7 +38,9 @@ export const LEASE = sql`coalesce(h.lease_ms, (select coalesce(min(nullif(g.leas
 /** The columns of HostFields, in SQL about `hosts` as h. */
 export const HOST_FIELDS = sql`h.id, h.name, h.status, ${LEASE} as lease, h.lease_ends, h.diverged_at is not null as diverged, h.applied_id,
   exists (select 1 from host_problems p where p.host_id = h.id) as troubled,
-  (select to_json(array_agg(split_part(l.id, '/', 3))) from imported_locks l where l.id like h.id || '/lock/%') as locks`;
+  (select to_json(array_agg(split_part(l.id, '/', 3))) from imported_locks l where l.id like h.id || '/lock/%') as locks,
+  (select to_json(array_agg(g.hours order by g.id)) from host_groups g join host_group_members m on m.group_id = g.id
+    where m.host_id = h.id and g.hours is not null) as group_hours`;
 
 export interface HostFields extends Record<string, unknown> {
   readonly id: number | null;
@@ -48,13 +52,15 @@ export interface HostFields extends Record<string, unknown> {
   readonly applied_id: string;
   readonly troubled: boolean;
   readonly locks: readonly string[] | null;
+  readonly group_hours: readonly string[] | null;
 }
 
 /** The host of a row with these columns. */
 export function hostOf(row: HostFields): AdmittedHost {
   const { name, status, diverged, lease_ends: leaseEnds } = row;
   const host = { id: Number(row.id), name, status, lease: Number(row.lease), leaseEnds, diverged };
-  return { ...host, appliedId: Number(row.applied_id), hasProblems: row.troubled, recordedLocks: row.locks ?? [] };
+  const known = { hasProblems: row.troubled, recordedLocks: row.locks ?? [], groupHours: row.group_hours ?? [] };
+  return { ...host, appliedId: Number(row.applied_id), ...known };
 }
 
 /** The host as it is stored now; undefined if it is gone. */

@@ -16,15 +16,8 @@ import { requireUser, statusAt, type User } from "../accounts/find-user.ts";
 import type { Context } from "../operation/context.ts";
 import { type Ref, requireGroup, requireHost } from "./find.ts";
 import { type PlannedHosts, planHosts, type WantedHosts } from "./grants.ts";
-import {
-  type GroupChanges,
-  getGroup,
-  membersOf,
-  planGroup,
-  requireJoinable,
-  requireNoCompany,
-  requireUnused,
-} from "./groups.ts";
+import { type GroupChanges, membersOf, planGroup, requireJoinable } from "./group-plan.ts";
+import { getGroup, requireNoCompany, requireUnused } from "./groups.ts";
 import { groupLeasesOf } from "./leases.ts";
 import { localMove, PLACES, usersOfGroup } from "./placements.ts";
 
@@ -97,7 +90,7 @@ export async function previewGroup(context: Context, ref: Ref, changes: GroupCha
   const { db } = context;
   const group = await requireGroup(db, ref);
   const planned = await planGroup(db, group, changes);
-  const { userIds, losing, gaining, added, removed, name, leaseMs } = planned;
+  const { userIds, losing, gaining, added, removed, name, leaseMs, hours } = planned;
   if (userIds.length > 0) await refuseLocalOfGroup(db, group.id, planned);
   const opening = await openingOn(context, userIds, gaining);
   const removing = await removingFrom(db, group.id, userIds, losing);
@@ -106,6 +99,7 @@ export async function previewGroup(context: Context, ref: Ref, changes: GroupCha
     ...added.flatMap((host) => openedSentences(host, opening.get(host.id))),
     ...removed.map((host) => removedSentence(host, removing.get(host.id) ?? 0)),
     ...(leaseMs === group.leaseMs ? [] : [leaseSentence(name, leaseMs)]),
+    ...(hours === group.hours ? [] : [hoursSentence(name, hours)]),
     ...(changes.isDefault === true ? [`New users get the group ${name}. Existing users keep their hosts.`] : []),
   ];
   return {
@@ -233,6 +227,11 @@ function leaseSentence(name: string, leaseMs: number | null): string {
   if (leaseMs === 0)
     return `Hosts of the group ${name} without a shorter lease stay open without the service indefinitely.`;
   return `Hosts of the group ${name} stay open without the service for at most ${formatLease(leaseMs)}, unless they have a lease of their own.`;
+}
+
+function hoursSentence(name: string, hours: string | null): string {
+  if (hours === null) return `Hosts of the group ${name} are open at all hours that their users have.`;
+  return `Accounts on hosts of the group ${name} are open only ${hours}; what runs outside these hours ends.`;
 }
 
 async function namesOf(db: Database, ids: readonly number[]): Promise<readonly string[]> {

@@ -1,9 +1,12 @@
 /** The windows of accounts with hours, as hosts are told of them: of the next days, and anew before these are over. */
 
 import type { AccountHours, AccountState } from "../../protocol/fleet.ts";
+import { commonSpans } from "../../shared/hours/common.ts";
 import type { Span } from "../../shared/hours/windows.ts";
 import { DAY, HOUR, MINUTE, shift } from "../../shared/time/clock.ts";
 import { formatTimestamp } from "../../shared/time/timestamp.ts";
+import { HOURS_AHEAD } from "../accounts/fewer-hours.ts";
+import { spansOf } from "../hosts/group-hours.ts";
 import type { AdmittedHost } from "../hosts/host-row.ts";
 
 /** A host always knows the windows of at least this long, unless it is cut off. */
@@ -17,6 +20,20 @@ export function hoursState(windows: readonly Span[], until: Date): AccountHours 
   return {
     until: formatTimestamp(until),
     windows: windows.map(({ from, to }) => ({ from: formatTimestamp(from), to: formatTimestamp(to) })),
+  };
+}
+
+/** Accounts as they are on a host whose groups have these hours. */
+export function limitedBy(groupHours: readonly string[], now: Date): (account: AccountState) => AccountState {
+  if (groupHours.length === 0) return (account) => account;
+  const until = shift(now, HOURS_AHEAD);
+  const host = hoursState(spansOf(groupHours, now, until), until);
+  return (account) => {
+    if (!account.open) return account;
+    const { expire_at: end } = account;
+    const own = account.hours ?? { until: host.until, windows: [{ from: formatTimestamp(now), to: end }] };
+    const least = own.until < host.until ? own.until : host.until;
+    return { ...account, hours: { until: least, windows: commonSpans(host.windows, own.windows) } };
   };
 }
 

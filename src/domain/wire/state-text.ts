@@ -6,18 +6,23 @@ import { NEWER_KEY_TYPES } from "../../shared/product/ssh-key-types.ts";
 import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import type { AuditHead } from "../audit/head.ts";
 import type { AdmittedHost } from "../hosts/host-row.ts";
+import { limitedBy } from "./hours-state.ts";
 
 /** The part of an answer about accounts. */
 export type ToldPart = Pick<HostState, "cursor" | "full" | "accounts" | "removed">;
 
 /** The JSON of a HostState. */
 export function stateText(
-  { status, lease, leaseEnds, diverged, recordedLocks, applied, reads = [], hours }: AdmittedHost,
+  { status, lease, leaseEnds, diverged, recordedLocks, applied, reads = [], hours, groupHours = [] }: AdmittedHost,
   told: ToldPart,
   { endSessions, now }: { readonly endSessions: HostState["end_sessions"]; readonly now: Date },
 ): string {
   const keepsHours = hours !== undefined;
-  const known = (one: AccountState) => (keepsHours || one.hours === undefined ? readable(one, reads) : shut(one));
+  const within = limitedBy(groupHours, now);
+  const known = (account: AccountState) => {
+    const one = within(account);
+    return keepsHours || one.hours === undefined ? readable(one, reads) : shut(one);
+  };
   const state: HostState = {
     ...told,
     accounts: told.accounts.map(status === "active" ? known : shut),

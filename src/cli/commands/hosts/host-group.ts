@@ -5,13 +5,16 @@ import { message } from "@optique/core/message";
 import { map, multiple } from "@optique/core/modifiers";
 import { argument, command, option } from "@optique/core/primitives";
 import { string } from "@optique/core/valueparser";
-import type { GroupChanges, HostGroup } from "../../../domain/hosts/groups.ts";
+import type { GroupChanges } from "../../../domain/hosts/group-plan.ts";
+import type { HostGroup } from "../../../domain/hosts/groups.ts";
 import type { Context } from "../../../domain/operation/context.ts";
 import { jsonFlag, textOption } from "../../terminal/arguments.ts";
 import { offering } from "../../terminal/completion.ts";
 import { type Command, EXIT, withServices } from "../../terminal/environment.ts";
+import { readHours } from "../../terminal/hours.ts";
 import { type Column, printJson, printRecord, printTable } from "../../terminal/output.ts";
 import { previewFlag, printPreview } from "../../terminal/preview.ts";
+import { hoursOption } from "../users/user-hours.ts";
 import { groupArgument, leaseOf, leaseOption, refOf } from "./lease-option.ts";
 
 const list = command(
@@ -37,12 +40,13 @@ const create = command(
       name: argument(string({ metavar: "NAME" }), { description: message`What the group is to be called.` }),
       hosts: hostNames("--host", message`A host of the group; can be given several times.`),
       lease: leaseOption(),
+      hours: hoursOption(),
       json: jsonFlag(),
     }),
-    ({ name, hosts, lease, json }) =>
+    ({ name, hosts, lease, hours, json }) =>
       withGroup("store", json, async (context) => {
         const { createGroup } = await import("../../../domain/hosts/groups.ts");
-        return await createGroup(context, { name, hosts, lease: leaseOf(lease) });
+        return await createGroup(context, { name, hosts, lease: leaseOf(lease), ...(await givenHours(hours)) });
       }),
   ),
   { brief: message`Make a group of hosts. No user has it yet.` },
@@ -57,6 +61,7 @@ const update = command(
       add: hostNames("--add", message`A host that joins the group; can be given several times.`),
       remove: hostNames("--remove", message`A host that leaves the group; can be given several times.`),
       lease: leaseOption(),
+      hours: hoursOption(),
       forNewUsers: option("--for-new-users", {
         description: message`New users get this group, instead of the one that they got before.`,
       }),
@@ -66,8 +71,8 @@ const update = command(
     (input) => runUpdate(input),
   ),
   {
-    brief: message`Change a group: its hosts, its name or its lease.`,
-    description: message`Changes what is given. Whoever has the group gets an account on each host that joins, and loses it, with the home directory, on each that leaves and that they have by nothing else. Look at --preview first.`,
+    brief: message`Change a group: its hosts, its name, its lease or its hours.`,
+    description: message`Changes what is given. Whoever has the group gets an account on each host that joins, and loses it, with the home directory, on each that leaves and that they have by nothing else. Hours limit every account on the group's hosts. Look at --preview first.`,
   },
 );
 
@@ -112,7 +117,11 @@ function withGroup(purpose: "read" | "store", json: boolean, work: (context: Con
     const { hostGroupRecord } = await import("../../../server/fleet-records.ts");
     const record = hostGroupRecord(await withServices(environment, purpose, work));
     if (json) printJson(environment, record);
-    else printRecord(environment, { ...record, hosts: record.hosts.join(" ") });
+    else {
+      const { formatHours } = await import("../../../shared/hours/text.ts");
+      const hours = record.hours === null ? "always" : formatHours(record.hours);
+      printRecord(environment, { ...record, hosts: record.hosts.join(" "), hours });
+    }
     return EXIT.done;
   };
 }
@@ -123,20 +132,27 @@ interface UpdateInput {
   readonly add: readonly string[];
   readonly remove: readonly string[];
   readonly lease: string | undefined;
+  readonly hours: string | undefined;
   readonly forNewUsers: boolean;
   readonly preview: boolean;
   readonly json: boolean;
 }
 
-function runUpdate({ group, preview, json, forNewUsers, lease, add, remove: leaving, name }: UpdateInput): Command {
+/** Nothing where they are not given. */
+async function givenHours(hours: string | undefined) {
+  return hours === undefined ? {} : { hours: await readHours(hours) };
+}
+
+function runUpdate({ group, preview, json, forNewUsers, hours, ...input }: UpdateInput): Command {
   const given = (hosts: readonly string[]) => (hosts.length === 0 ? undefined : hosts);
-  const changes: GroupChanges = {
-    ...{ name, add: given(add), remove: given(leaving), lease: leaseOf(lease) },
-    isDefault: forNewUsers ? true : undefined,
-  };
   return async (environment) => {
+    const changes: GroupChanges = {
+      ...{ name: input.name, add: given(input.add), remove: given(input.remove), lease: leaseOf(input.lease) },
+      ...(await givenHours(hours)),
+      isDefault: forNewUsers ? true : undefined,
+    };
     if (Object.values(changes).every((change) => change === undefined)) {
-      environment.err("uam: Nothing to change: give --name, --add, --remove, --lease or --for-new-users.\n");
+      environment.err("uam: Nothing to change: give --name, --add, --remove, --lease, --hours or --for-new-users.\n");
       return EXIT.usage;
     }
     if (!preview) {

@@ -17,17 +17,22 @@ import { printJson, printTable, shortTime } from "../../terminal/output.ts";
 export function timeOptions() {
   return {
     from: textOption("--from", "TIME", message`When access begins: RFC 3339, or a date (its start, UTC).`),
-    hours: optional(
-      option("--hours", string({ metavar: "HOURS" }), {
-        description: message`In which hours of the week access is open, such as "mon-fri 08:00-18:00 Europe/Berlin"; "always" for all.`,
-      }),
-    ),
+    hours: hoursOption(),
     hoursEnd: optional(
       option("--hours-end", choice(HOURS_ENDS), {
         description: message`What ends with the hours: "sessions", everything that runs (the default), or "logins", so that what is open stays until the end of the account.`,
       }),
     ),
   };
+}
+
+/** `--hours`. */
+export function hoursOption() {
+  return optional(
+    option("--hours", string({ metavar: "HOURS" }), {
+      description: message`In which hours of the week access is open, such as "mon-fri 08:00-18:00 Europe/Berlin"; "always" for all.`,
+    }),
+  );
 }
 
 /** The times that the options give; nothing where they are not given. Throws `invalid` for what cannot be read. */
@@ -46,7 +51,14 @@ export async function timesOf({
 
 export const hoursCommand = command(
   "hours",
-  map(object({ user: userArgument(), json: jsonFlag() }), ({ user, json }) => run(user, json)),
+  map(
+    object({
+      user: userArgument(),
+      host: textOption("--host", "HOST", message`Only when it is open on this host, within the hours of its groups.`),
+      json: jsonFlag(),
+    }),
+    run,
+  ),
   {
     brief: message`Show when a user's access is open.`,
     description: message`Shows the windows of the next 14 days, by start, end and hours of the week, in UTC.`,
@@ -55,17 +67,23 @@ export const hoursCommand = command(
 
 const FORTNIGHT = 14 * 24 * 60 * 60 * 1000;
 
-function run(reference: string, json: boolean): Command {
+interface HoursInput {
+  readonly user: string;
+  readonly host: string | undefined;
+  readonly json: boolean;
+}
+
+function run({ user: reference, host, json }: HoursInput): Command {
   return async (environment) => {
     const { openingsBetween } = await import("../../../domain/accounts/opening.ts");
+    const { spansOnHost } = await import("../../../domain/hosts/group-hours.ts");
     const { hoursRecord } = await import("../../../server/hours-records.ts");
     const record = await withServices(environment, "read", async (context) => {
       const user = await requireUserReferred(context, reference);
       const now = context.clock.now();
-      return {
-        hours: user.hours,
-        ...hoursRecord(user, openingsBetween(user, now, new Date(now.getTime() + FORTNIGHT))),
-      };
+      const spans = openingsBetween(user, now, new Date(now.getTime() + FORTNIGHT));
+      const there = host === undefined ? spans : await spansOnHost(context, host, spans);
+      return { hours: user.hours, ...hoursRecord(user, there) };
     });
     if (json) printJson(environment, record);
     else {

@@ -1,8 +1,9 @@
 /** /host-groups, /users/:id/hosts and /me/hosts: which users have an account on which hosts. */
 
 import type { hostGroups } from "../../../contract/host-groups.ts";
+import { awaitRecord } from "../../../domain/hosts/confirmation.ts";
 import { grantsOf, setUserHosts } from "../../../domain/hosts/grants.ts";
-import { createGroup, deleteGroup, getGroup, listGroups, updateGroup } from "../../../domain/hosts/groups.ts";
+import { changeGroup, createGroup, deleteGroup, getGroup, listGroups } from "../../../domain/hosts/groups.ts";
 import { listOwnHosts } from "../../../domain/hosts/own-hosts.ts";
 import { previewGroup, previewGroupDelete, previewUserHosts } from "../../../domain/hosts/previews.ts";
 import { listUserHosts } from "../../../domain/hosts/user-hosts.ts";
@@ -21,7 +22,10 @@ export const hostGroupHandlers: Handlers<typeof hostGroups> = {
   "PATCH /host-groups/:id": async ({ context, params, query, body: { for_new_users: isDefault, ...others } }) => {
     const changes = { ...others, isDefault };
     if (isPreview(query)) return fleetPreviewRecord(await previewGroup(context, params.id, changes));
-    return hostGroupRecord(await updateGroup(context, params.id, changes));
+    const { group, record } = await changeGroup(context, params.id, changes);
+    if (record === undefined) return hostGroupRecord(group);
+    const { hosts: narrowed } = hostsRecord(await awaitRecord(context, record));
+    return { ...hostGroupRecord(group), ...(narrowed === undefined ? {} : { narrowed }) };
   },
 
   "DELETE /host-groups/:id": async ({ context, params, query }) => {

@@ -6,6 +6,7 @@ import { openingsBetween } from "../../../domain/accounts/opening.ts";
 import { type AcceptedTerms, findAcceptedTerms } from "../../../domain/accounts/terms.ts";
 import { exportUsers } from "../../../domain/exports/users.ts";
 import { awaitHosts } from "../../../domain/hosts/confirmation.ts";
+import { spansOnHost } from "../../../domain/hosts/group-hours.ts";
 import type { Context } from "../../../domain/operation/context.ts";
 import { requireUnchanged, type Wanted } from "../../../domain/users/changeable.ts";
 import { diagnoseUser } from "../../../domain/users/diagnosis.ts";
@@ -79,7 +80,9 @@ export const userHandlers: Handlers<typeof users> = {
     const user = await getUser(context, params.id);
     const from = query.from === undefined ? context.clock.now() : parseTimestamp(query.from, "from");
     const to = query.to === undefined ? shift(from, 7 * DAY) : parseTimestamp(query.to, "to");
-    return hoursRecord(user, openingsBetween(user, from, to));
+    const spans = openingsBetween(user, from, to);
+    if (query.host === undefined) return hoursRecord(user, spans);
+    return hoursRecord(user, await spansOnHost(context, query.host, spans));
   },
 
   "POST /users/:id/disable": async ({ context, params, query, body }) => {
