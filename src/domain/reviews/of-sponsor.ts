@@ -117,10 +117,7 @@ async function selectItems(
   reviewId: number,
   { email, isOpen = false }: { readonly email?: string; readonly isOpen?: boolean },
 ) {
-  // By the indexes of both, where one sponsor of many asks.
-  const theirs = sql`(select u.id from users u where u.sponsor_email = ${email ?? ""} and u.sponsor_email <> '' union all
-    select u.id from companies c join users u on u.company_id = c.id
-    where lower(c.sponsor_email) = ${email ?? ""} and u.sponsor_email = '')`;
+  const theirs = email === undefined ? undefined : await peopleOf(db, email);
   const rows = await db
     .select({ item: reviewItems, email: users.email, sponsorEmail: users.sponsorEmail, company: companies })
     .from(reviewItems)
@@ -130,11 +127,23 @@ async function selectItems(
       and(
         eq(reviewItems.reviewId, reviewId),
         isOpen ? isNull(reviewItems.answer) : undefined,
-        email === undefined ? undefined : sql`${reviewItems.userId} in ${theirs}`,
+        theirs === undefined ? undefined : sql`${reviewItems.userId} = any(${theirs}::bigint[])`,
       ),
     )
     .orderBy(asc(reviewItems.userId));
   return rows
     .map(({ item, company, ...user }) => ({ item, sponsor: sponsorOf(user, company ?? undefined) }))
     .filter(({ sponsor }) => email === undefined || sponsor === email);
+}
+
+/**
+ * The ids of all for whom the address may answer, as an array of the database. On its own, by the indexes of both: as a part of the statement
+ * about items it was compared with every item of a large review, one by one.
+ */
+async function peopleOf(db: Database | Transaction, email: string): Promise<string> {
+  const rows = await db.execute<{ id: string }>(sql`
+    select u.id::text as id from users u where u.sponsor_email = ${email} and u.sponsor_email <> '' union all
+    select u.id::text from companies c join users u on u.company_id = c.id
+      where lower(c.sponsor_email) = ${email} and u.sponsor_email = ''`);
+  return `{${rows.map(({ id }) => id).join()}}`;
 }
