@@ -1,7 +1,7 @@
 /** The kinds of columns that tables share. */
 
-import { bigint, customType, text, timestamp } from "drizzle-orm/pg-core";
-import { HOURS_ENDS } from "../shared/product/statuses.ts";
+import { bigint, customType, integer, text, timestamp } from "drizzle-orm/pg-core";
+import { HOURS_ENDS, REQUEST_RULES } from "../shared/product/statuses.ts";
 
 /** Bytes. */
 export const bytea = customType<{ data: Uint8Array; driverData: Uint8Array }>({ dataType: () => "bytea" });
@@ -24,4 +24,15 @@ export const hours = () => ({
   hoursEnd: text({ enum: HOURS_ENDS }).notNull().default("sessions"),
   /** When it next begins or ends by these; null where it does not. */
   hoursDueAt: time(),
+});
+
+/** Access that is open only after somebody asked for it, and what was allowed last. */
+export const allowance = () => ({
+  /** Who allows it; null where nobody needs to ask. */
+  requestRule: text({ enum: REQUEST_RULES }),
+  /** The most hours that may be allowed from any moment on. */
+  requestHours: integer(),
+  /** Open from then on, and no longer at `allowedUntil`; both null where nothing is allowed. */
+  allowedFrom: time(),
+  allowedUntil: time(),
 });

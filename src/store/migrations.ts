@@ -50,6 +50,7 @@ import hours from "../../drizzle/0046_hours.sql" with { type: "text" };
 import foundKeys from "../../drizzle/0047_found_keys.sql" with { type: "text" };
 import hoursEnd from "../../drizzle/0048_hours_end.sql" with { type: "text" };
 import groupHours from "../../drizzle/0049_group_hours.sql" with { type: "text" };
+import accessOnRequest from "../../drizzle/0050_access_on_request.sql" with { type: "text" };
 
 export interface Migration {
   readonly name: string;
@@ -107,4 +108,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0047_found_keys", sql: foundKeys },
   { name: "0048_hours_end", sql: hoursEnd },
   { name: "0049_group_hours", sql: groupHours },
+  { name: "0050_access_on_request", sql: accessOnRequest },
 ];

@@ -159,7 +159,7 @@ export const questions = pgTable(
     kind: text({ enum: QUESTION_KINDS }).notNull(),
     /** Who is asked, in lower case: nobody else's answer counts. */
     email: text().notNull(),
-    /** Ids of what it is about: applications (`vouch`), users (`end`), one review (`review`). */
+    /** Ids of what it is about: applications (`vouch`, `access`), users (`end`), one review (`review`). */
     about: bigint({ mode: "number" }).array().notNull(),
     /** SHA-256 of the token in the link, which is stored nowhere. */
     tokenHash: bytea().notNull().unique(),
@@ -172,7 +172,7 @@ export const questions = pgTable(
     answers: text().notNull().default("[]"),
   },
   (t) => [
-    check("questions_kind", sql`${t.kind} in ('vouch', 'end', 'review')`),
+    check("questions_kind", sql`${t.kind} in ('vouch', 'end', 'review', 'access')`),
     index("questions_email").on(t.email, t.id),
     index("questions_expires_at").on(t.expiresAt),
   ],

@@ -11,7 +11,7 @@ import {
   SPONSOR_ANSWERS,
   USER_STATUSES,
 } from "../shared/product/statuses.ts";
-import { hours, id, time } from "./columns.ts";
+import { allowance, hours, id, time } from "./columns.ts";
 import { searched } from "./conditions.ts";
 import { companies } from "./schema-companies.ts";
 
@@ -39,6 +39,7 @@ export const users = pgTable(
     status: text({ enum: USER_STATUSES }).notNull().default("active"),
     expireAt: time().notNull(),
     ...hours(),
+    ...allowance(),
     disabledAt: time(),
     /** The last login with a code; null before the first. */
     lastLoginAt: time(),
@@ -54,6 +55,7 @@ export const users = pgTable(
   (t) => [
     check("users_status", sql`${t.status} in ('active', 'disabled', 'expired')`),
     check("users_hours_end", sql`${t.hoursEnd} in ('sessions', 'logins')`),
+    check("users_request_rule", sql`${t.requestRule} in ('self', 'sponsor', 'review')`),
     index("users_status_id").on(t.status, t.id),
     index("users_supervisor_id").on(t.supervisor, t.id),
     // Thousands may expire at the same moment: the id decides between them in lists.
@@ -177,18 +179,20 @@ export const dismissedKeys = pgTable(
 export const loginLogs = pgTable("login_logs", { hostId: integer().primaryKey(), next: text().notNull() });
 
 /**
- * Applications for access, and users' requests for more time. Any number of applications may be pending for one username:
- * the first applicant must not keep it from its owner. Of a user's requests one is pending at a time.
+ * Applications for access, and users' requests for more time, or for access that is on request. Any number of applications may be pending for one username:
+ * the first applicant must not keep it from its owner. Of a user's requests of a kind one is pending at a time.
  */
 export const approvals = pgTable(
   "approvals",
   {
     id: id(),
     kind: text({ enum: APPROVAL_KINDS }).notNull().default("access"),
-    /** The user who asks for more time; stays when the user is gone. */
+    /** The user who asks; stays when the user is gone. */
     userId: bigint({ mode: "number" }),
     /** How many days more they ask for. */
     days: integer(),
+    /** For how many hours they ask for access; null for the other kinds. */
+    hours: integer(),
     /** Their end when they asked; null for applications, and for requests of before it was kept. */
     endThen: time(),
     username: text().notNull(),
@@ -217,8 +221,10 @@ export const approvals = pgTable(
     check("approvals_status", sql`${t.status} in ('pending', 'approved', 'rejected')`),
     check(
       "approvals_kind",
-      sql`case ${t.kind} when 'access' then ${t.userId} is null and ${t.days} is null
-        when 'extension' then ${t.userId} is not null and ${t.days} is not null else false end`,
+      sql`case ${t.kind} when 'access' then ${t.userId} is null and ${t.days} is null and ${t.hours} is null
+        when 'extension' then ${t.userId} is not null and ${t.days} is not null and ${t.hours} is null
+        when 'access_request' then ${t.userId} is not null and ${t.days} is null and ${t.hours} is not null
+        else false end`,
     ),
     check("approvals_sponsor_answer", sql`${t.sponsorAnswer} in ('none', 'asked', 'vouched', 'declined')`),
     index("approvals_status_id").on(t.status, t.id),
@@ -226,6 +232,10 @@ export const approvals = pgTable(
     uniqueIndex("approvals_pending_extension")
       .on(t.userId)
       .where(sql`${t.kind} = 'extension' and ${t.status} = 'pending'`),
+    index("approvals_access_request").on(t.userId, t.id).where(sql`${t.kind} = 'access_request'`),
+    uniqueIndex("approvals_pending_access_request")
+      .on(t.userId)
+      .where(sql`${t.kind} = 'access_request' and ${t.status} = 'pending'`),
   ],
 );
 

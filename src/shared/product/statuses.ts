@@ -16,6 +16,9 @@ export const USER_STATUSES = ["active", "disabled", "expired"] as const;
 /** Whether a user gets in now: `closed` is disabled or expired, the others are active users before their start and outside their hours. */
 export const ACCESS_STATES = ["open", "not_yet", "outside_hours", "closed"] as const;
 export type AccessState = (typeof ACCESS_STATES)[number];
+/** Who allows access on request: the user's own fresh login, their sponsor, or a reviewer. */
+export const REQUEST_RULES = ["self", "sponsor", "review"] as const;
+export type RequestRule = (typeof REQUEST_RULES)[number];
 
 /** What ends with a user's hours: sessions and logins, or only logins, so that what is open stays until the end of the account. */
 export const HOURS_ENDS = ["sessions", "logins"] as const;
