@@ -6,6 +6,7 @@ import { MAX_REQUESTED_DAYS } from "../shared/product/limits.ts";
 import { APPROVAL_KINDS, APPROVAL_STATUSES, SPONSOR_ANSWERS } from "../shared/product/statuses.ts";
 import { MAX_PURPOSE } from "../shared/text/person.ts";
 import { MAX_DAYS } from "../shared/time/duration.ts";
+import { NO_ACCESS_NOW } from "./access/on-request.ts";
 import {
   described,
   givenSponsor,
@@ -29,7 +30,7 @@ export const ApprovalQuery = v.pipe(
     ...pageFields,
     status: v.optional(v.picklist(APPROVAL_STATUSES)),
     kind: v.optional(v.picklist(APPROVAL_KINDS)),
-    user_id: v.optional(idNumber("Only this user's requests for more time")),
+    user_id: v.optional(idNumber("Only this user's requests")),
     sort: v.optional(
       v.pipe(v.picklist(APPLICATION_SORTS), v.description("`created_at`: the oldest first; by default, the newest")),
     ),
@@ -58,7 +59,7 @@ export const ApplicationReview = v.pipe(
     approve: v.pipe(v.boolean(), v.examples([true])),
     reason: v.optional(text("Welcome", "At most 1000 characters after trimming; a rejection needs one")),
     create_user: v.optional(
-      v.pipe(v.boolean(), v.description("false approves without creating the user; not for a request for more time")),
+      v.pipe(v.boolean(), v.description("false approves without creating the user; not for a user's request")),
     ),
     ttl_days: v.optional(
       wholeNumber(
@@ -74,9 +75,16 @@ export const ApplicationReview = v.pipe(
 export const ApplicationRecord = v.pipe(
   v.object({
     id,
-    kind: v.pipe(v.picklist(APPROVAL_KINDS), v.description("`extension`: a user asks for more time")),
-    user_id: v.nullable(v.pipe(v.number(), v.integer(), v.description("The user who asks for more time; else null"))),
+    kind: v.pipe(
+      v.picklist(APPROVAL_KINDS),
+      v.description("`extension`: a user asks for more time; `access_request`: for access on request"),
+    ),
+    user_id: v.nullable(v.pipe(v.number(), v.integer(), v.description("The user who asks; null for applications"))),
     days: v.nullable(v.pipe(v.number(), v.integer(), v.description("How many days more they ask for; else null"))),
+    hours: v.pipe(
+      v.nullable(v.pipe(v.number(), v.integer(), v.examples([2]))),
+      v.description("For how many hours they ask for access, from the moment at which it is allowed; else null"),
+    ),
     end_when_asked: v.pipe(
       v.nullable(timestamp),
       v.description(
@@ -89,7 +97,7 @@ export const ApplicationRecord = v.pipe(
       v.description("The company whose manager applies, and that the user is to come from; else null"),
     ),
     requested_by: described("", "The manager who applies for somebody else; empty where they apply themselves"),
-    purpose: described("Maintenance of the build servers", "The purpose; for a request for more time, the reason"),
+    purpose: described("Maintenance of the build servers", "The purpose; for a user's request, the reason"),
     sponsor_email: sponsor,
     sponsor_answer: v.pipe(
       v.picklist(SPONSOR_ANSWERS),
@@ -119,7 +127,7 @@ export const approvals = {
   },
   "GET /approvals": {
     operationId: "listApplications",
-    summary: "List applications and requests for more time",
+    summary: "List applications and users' requests",
     description: "Newest first, unless `sort` says otherwise.",
     who: reviewers,
     query: ApprovalQuery,
@@ -129,7 +137,7 @@ export const approvals = {
     operationId: "reviewApplication",
     summary: "Approve or reject an application",
     description:
-      "Approving creates the user, or extends the user who asks for more time; if that fails the application stays pending. The applicant gets the outcome by e-mail.",
+      "Approving creates the user, extends the user who asks for more time, or opens the access of the user who asks for it; if that fails the application stays pending. The applicant gets the outcome by e-mail.",
     who: reviewers,
     records: "approval.review",
     params: IdParams,
@@ -147,6 +155,7 @@ export const approvals = {
       "user.taken",
       "sponsor.pending",
       ...SPONSOR,
+      ...NO_ACCESS_NOW,
     ],
   },
   "POST /me/extension": {

@@ -1,6 +1,7 @@
 /** Every route of the API, with everything about it. */
 
 import type * as v from "valibot";
+import { accessOnRequest } from "./access/on-request.ts";
 import { administrators } from "./admins.ts";
 import { agent } from "./agent.ts";
 import { approvals } from "./approvals.ts";
@@ -39,6 +40,7 @@ export const CONTRACT = {
   ...keys,
   ...sessions,
   ...me,
+  ...accessOnRequest,
   ...approvals,
   ...audit,
   ...dashboard,

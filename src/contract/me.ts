@@ -2,10 +2,11 @@
 
 import * as v from "valibot";
 import { APPROVAL_STATUSES, USER_STATUSES } from "../shared/product/statuses.ts";
+import { OwnOnRequest } from "./access/on-request.ts";
 import { described, expiry, id, networks, person, text, timestamp } from "./fields.ts";
 import { hosts } from "./hosts-confirmation.ts";
 import { COOKIE_SET, externalUsers, type Routes } from "./route.ts";
-import { accessTimes } from "./users/hours.ts";
+import { accessNow, accessTimes } from "./users/hours.ts";
 import { MANAGER, USER_NETWORKS } from "./users/lists.ts";
 
 const VERSION = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
@@ -59,6 +60,8 @@ export const OwnRecord = v.pipe(
     manager: v.pipe(v.boolean(), v.description(`${MANAGER}: \`GET /me/company\``), v.examples([false])),
     status: v.picklist(USER_STATUSES),
     expire_at: expiry,
+    ...accessNow,
+    on_request: OwnOnRequest,
     created_at: timestamp,
     ends: v.pipe(
       v.object({ at: expiry, reason: v.picklist(["expiry", "expired", "disabled"]), removed_at: timestamp }),

@@ -66,6 +66,8 @@ export interface Route {
   readonly bodyLimit?: number;
   /** 200 if undefined. */
   readonly status?: 201 | 303;
+  /** Besides, 202 with the same kind of answer: it waits for somebody's decision. Then `success` has to be there. */
+  readonly mayWait?: true;
   /** The content of `data` after success; with `isBare`, the whole body. */
   readonly answer?: v.GenericSchema;
   readonly isBare?: true;

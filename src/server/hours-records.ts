@@ -1,10 +1,12 @@
 /** When users' access is open, as the API and the command line show it. */
 
-import { accessAt, hoursOf, openingsBetween } from "../domain/accounts/opening.ts";
+import { accessAt, hoursOf, onRequestOf, openingsBetween } from "../domain/accounts/opening.ts";
+import type { OwnAccount } from "../domain/users/own-account.ts";
+import { formatOnRequest } from "../shared/hours/on-request.ts";
 import type { Span } from "../shared/hours/windows.ts";
 import { DAY, shift } from "../shared/time/clock.ts";
 import { formatOptionalTimestamp, formatTimestamp } from "../shared/time/timestamp.ts";
-import type { UserRow } from "../store/schema.ts";
+import type { ApprovalRow, UserRow } from "../store/schema.ts";
 
 /** Hours of the week, of a user, a company or a group of hosts; null for always. */
 export function weekRecord(of: Pick<UserRow, "hours">) {
@@ -16,13 +18,12 @@ export function weekRecord(of: Pick<UserRow, "hours">) {
 
 /** Whether a user's access is open, and by what. */
 export function accessTimes(user: UserRow, now: Date) {
-  const { access, changesAt } = accessAt(user, now);
   return {
     starts_at: formatOptionalTimestamp(user.startsAt),
     hours: weekRecord(user),
     hours_end: user.hoursEnd,
-    access,
-    access_changes_at: formatOptionalTimestamp(changesAt),
+    on_request: onRequestRecord(user),
+    ...accessNow(user, now),
   };
 }
 
@@ -45,8 +46,39 @@ export function ownHoursRecord(user: UserRow, now: Date) {
   };
 }
 
+/** Whether a user's access is open now, and when that changes. */
+export function accessNow(user: UserRow, now: Date) {
+  const { access, changesAt } = accessAt(user, now);
+  return { access, access_changes_at: formatOptionalTimestamp(changesAt) };
+}
+
+/** Whom a user has to ask; null for nobody. */
+export function onRequestRecord(user: UserRow) {
+  const onRequest = onRequestOf(user);
+  return onRequest && { rule: onRequest.rule, max_hours: onRequest.maxHours };
+}
+
+/** The same as text, such as `self:4h`. */
+export function onRequestText(user: UserRow): string | null {
+  const onRequest = onRequestOf(user);
+  return onRequest && formatOnRequest(onRequest);
+}
+
 /** When a user's access is open, as moments. */
 export function hoursRecord(user: UserRow, spans: readonly Span[]) {
   const windows = spans.map(({ from, to }) => ({ from: formatTimestamp(from), to: formatTimestamp(to) }));
   return { zone: hoursOf(user)?.zone ?? null, windows };
+}
+
+/** Whom a user has to ask for access, and what became of it when they last did; null for nobody. */
+export function ownOnRequest({ user, accessRequest: asked }: OwnAccount) {
+  const rule = onRequestRecord(user);
+  if (rule === null) return null;
+  return { ...rule, request: asked === undefined ? null : accessRequestRecord(asked) };
+}
+
+/** A user's view of their own request for access. */
+export function accessRequestRecord({ id, status, hours, createdAt, reviewedAt, reason }: ApprovalRow) {
+  const times = { created_at: formatTimestamp(createdAt), reviewed_at: formatOptionalTimestamp(reviewedAt) };
+  return { id, status, hours: hours ?? 0, ...times, reason };
 }

@@ -4,6 +4,7 @@ import type { UserFile } from "../domain/exports/users.ts";
 import type { ListedUser } from "../domain/users/list.ts";
 import type { ExportFormat } from "../shared/product/export-formats.ts";
 import { formatOptionalTimestamp } from "../shared/time/timestamp.ts";
+import { onRequestText } from "./hours-records.ts";
 import { userRecord } from "./records.ts";
 
 /** The user as of now, with what is known of their logins. */
@@ -29,13 +30,16 @@ const COLUMNS: Readonly<Record<Field, true>> = {
     status: true,
     expire_at: true,
   },
-  ...{ starts_at: true, hours: true, hours_end: true, access: true, access_changes_at: true },
+  ...{ starts_at: true, hours: true, hours_end: true, on_request: true, access: true, access_changes_at: true },
   ...{ disabled_at: true, welcome: true, created_at: true, updated_at: true, last_login_at: true },
   ...{ active_keys: true, last_key_use_at: true },
 };
 
-/** A file of users, with every field of their records; the hours as text. */
+/** A file of users, with every field of their records; the hours and whom they ask as text. */
 export function userFile(format: ExportFormat): UserFile {
-  const record = (user: ListedUser, now: Date) => ({ ...listedUserRecord(user, now), hours: user.hours });
+  const record = (user: ListedUser, now: Date) => ({
+    ...listedUserRecord(user, now),
+    ...{ hours: user.hours, on_request: onRequestText(user) },
+  });
   return { format, columns: Object.keys(COLUMNS), record };
 }

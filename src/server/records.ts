@@ -23,7 +23,7 @@ import { formatOptionalTimestamp, formatTimestamp } from "../shared/time/timesta
 import type { ApprovalRow, KeyRow, UserRow } from "../store/schema.ts";
 import type { TotpRow } from "../store/schema-passkeys.ts";
 import type { SsoIdentityRow } from "../store/schema-sso.ts";
-import { accessTimes, ownHoursRecord } from "./hours-records.ts";
+import { accessNow, accessTimes, ownHoursRecord, ownOnRequest } from "./hours-records.ts";
 
 /** The user as of now: from the moment of expiry they read as expired, whatever the jobs have done. */
 export function userRecord(user: UserRow, now: Date) {
@@ -68,6 +68,8 @@ export function ownRecord(account: OwnAccount, now: Date) {
     manager: record.manager,
     status: record.status,
     expire_at: record.expire_at,
+    ...accessNow(user, now),
+    on_request: ownOnRequest(account),
     created_at: record.created_at,
     ends: endsOf(account, now),
     ssh: site.withoutHost
@@ -138,6 +140,7 @@ export function applicationRecord(application: ApprovalRow) {
     kind: application.kind,
     user_id: application.userId,
     days: application.days,
+    hours: application.hours,
     end_when_asked: formatOptionalTimestamp(application.endThen),
     username: application.username,
     email: application.email,

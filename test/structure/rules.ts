@@ -94,7 +94,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
   },
   "server/hours-records.ts": {
     what: "the same of when users' access is open",
-    imports: ["domain/accounts", "store/schema.ts"],
+    imports: ["domain/accounts", "domain/users/own-account.ts", "store/schema.ts"],
   },
   "server/audit-records.ts": {
     what: "the same of the audit log, and of the access that it proves",
@@ -106,7 +106,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
   },
   "server/listed-user-record.ts": {
     what: "the same of users in lists",
-    imports: ["domain", "server/records.ts"],
+    imports: ["domain", "server/records.ts", "server/hours-records.ts"],
   },
   "server/found-key-record.ts": { what: "the same of keys in adopted accounts", imports: ["domain/adoption"] },
   "server/event-records.ts": {

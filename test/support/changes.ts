@@ -8,8 +8,10 @@ import { createCompany } from "../../src/domain/companies/companies.ts";
 import { endCompany } from "../../src/domain/companies/ending.ts";
 import { createWebhook } from "../../src/domain/events/webhooks.ts";
 import { createGroup } from "../../src/domain/hosts/groups.ts";
+import { allowAccess } from "../../src/domain/requests/allow.ts";
 import { startReview } from "../../src/domain/reviews/start.ts";
 import { importUsers } from "../../src/domain/users/import/import-users.ts";
+import { updateUser } from "../../src/domain/users/update.ts";
 import { disableUser } from "../../src/domain/users/users.ts";
 import { users } from "../../src/store/schema.ts";
 import { ssoIdentities } from "../../src/store/schema-sso.ts";
@@ -70,6 +72,7 @@ export function createChanges(app: TestApp, helper: Client, hookUrl: string) {
     const username = fresh("applicant");
     return (await made("/approvals", { username, email: `${username}@example.org` }, app.anonymous())).id;
   };
+  const onRequest = (id: number) => updateUser(app.system, id, { onRequest: { rule: "self", maxHours: 4 } });
   const passkey = async ({ client }: Asking) => (await addPasskeyTo(client, password)).recordId;
   const beginTotp = async ({ client }: Asking) => {
     const { secret, ticket } = (await client.call("POST", "/auth/totp/begin", { password })).body.data;
@@ -143,6 +146,21 @@ export function createChanges(app: TestApp, helper: Client, hookUrl: string) {
     "DELETE /me/keys/{id}": async (by) => ({ path: `/me/keys/${await key(by)}` }),
     "POST /me/terms": async () => ({ path: "/me/terms", body: { version: TERMS.version } }),
     "POST /me/lock": async () => ({ path: "/me/lock" }),
+    "POST /me/access": async (by) => {
+      await onRequest(by.id);
+      return { path: "/me/access", body: { hours: 1, reason: "Deploy" } };
+    },
+    "DELETE /me/access": async (by) => {
+      await onRequest(by.id);
+      await allowAccess(app.system, by.id, 1);
+      return { path: "/me/access" };
+    },
+    "DELETE /users/{id}/access": async () => {
+      const { id } = await user();
+      await onRequest(id);
+      await allowAccess(app.system, id, 1);
+      return { path: `/users/${id}/access` };
+    },
     "POST /me/extension": async () => ({ path: "/me/extension", body: { days: 30, reason: "Still testing" } }),
     "POST /me/company/users/{id}/end": async (by) => {
       const { id } = await user();

@@ -1,5 +1,6 @@
 /** Every mail that the program sends, with one value wherever a stranger's text can be, and where each leads. */
 
+import * as access from "../../src/domain/mail/access-messages.ts";
 import * as account from "../../src/domain/mail/account-messages.ts";
 import * as invited from "../../src/domain/mail/admin-messages.ts";
 import * as agents from "../../src/domain/mail/agent-messages.ts";
@@ -47,6 +48,7 @@ const user = (username: string) => ({ username, expireAt: END, status: "active" 
 const disabled = (username: string) => ({ ...user(username), status: "disabled" }) as const;
 const key = (value: string) => ({ name: value, type: value, fingerprint: value });
 const application = (value: string) => ({ username: value, email: value, supervisor: value, purpose: value });
+const accessRequest = (value: string) => ({ ...application(value), id: 7, fullName: `A ${value}`, hours: 4 });
 const silent = (value: string) => ({ name: value, lastSeenAt: NOW, shutsAt: END });
 const token = (value: string) => encodeURIComponent(value);
 const review = (value: string) => ({ id: 7, scope: value, dueAt: END, disables: true });
@@ -265,6 +267,27 @@ export const LETTERS: readonly LetterCase[] = [
   {
     ...{ name: "extensionRejected, deleted", to: "user", pages: [], without: [] },
     make: (site, value) => request.extensionRejected(site, { username: value, reason: value, expireAt: undefined }),
+  },
+  {
+    ...{ name: "accessRequested", to: "administrators", pages: ["/admin/applications"], without: [] },
+    make: (site, value) => access.accessRequested(site, accessRequest(value)),
+  },
+  {
+    ...{ name: "accessAsked", to: "sponsor", pages: ["/decide#VALUE"], without: [] },
+    make: (site, value) => access.accessAsked(site, [accessRequest(value)], { token: value, expiresAt: END }),
+  },
+  {
+    ...{ name: "accessAsked, for several", to: "sponsor", pages: ["/decide#VALUE"], without: [] },
+    make: (site, value) =>
+      access.accessAsked(site, [accessRequest(value), accessRequest("bob")], { token: value, expiresAt: END }),
+  },
+  {
+    ...{ name: "accessAllowed", to: "user", pages: [], without: [] },
+    make: (site, value) => access.accessAllowed(site, user(value), END),
+  },
+  {
+    ...{ name: "accessRefused", to: "user", pages: ["/me"], without: [] },
+    make: (site, value) => access.accessRefused(site, { username: value, reason: `No: ${value}` }),
   },
   {
     ...{ name: "adminInvited", to: "administrators", pages: ["/reset#VALUE"], without: [] },

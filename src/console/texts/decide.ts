@@ -23,6 +23,10 @@ const en = {
       { answer: "end", label: (name: string) => `${name} is no longer with us: end the access`, kind: "danger" },
       { answer: "", label: () => "Leave it as it is", kind: "plain" },
     ],
+    access: [
+      { answer: "allow", label: (name: string) => `Let ${name} in now`, kind: "primary" },
+      { answer: "refuse", label: () => "Refuse it", kind: "plain" },
+    ],
     review: [
       { answer: "keep", label: (name: string) => `${name} still needs it`, kind: "primary" },
       { answer: "end", label: () => "End the access", kind: "danger" },
@@ -41,6 +45,8 @@ const en = {
   said: {
     vouch: (name: string) => `You answer for ${name}.`,
     decline: (name: string) => `You do not answer for ${name}.`,
+    allow: (name: string) => `You allowed the access of ${name}: it is open.`,
+    refuse: (name: string) => `You refused the access of ${name}.`,
     end: (name: string) => `You ended the access of ${name}.`,
     keep: (name: string) => `${name} keeps the access.`,
     shorten: (name: string) => `${name} keeps the access for a shorter time.`,

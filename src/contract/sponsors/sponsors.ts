@@ -64,7 +64,7 @@ const Question = v.pipe(
     ),
     items: v.array(
       v.object({
-        id: v.pipe(id, v.description("Of the application (`vouch`), or of the user")),
+        id: v.pipe(id, v.description("Of the application (`vouch`, `access`), or of the user")),
         username: person.username,
         evidence: v.pipe(
           v.array(v.object({ name: described("Purpose"), value: described("Maintenance of the build servers") })),

@@ -14,7 +14,7 @@ import {
   ttlDays,
 } from "../fields.ts";
 import { PreviewQuery } from "../preview.ts";
-import { givenHours, givenHoursEnd, givenMoment } from "./hours.ts";
+import { givenHours, givenHoursEnd, givenMoment, givenOnRequest } from "./hours.ts";
 import { MANAGER, USER_NETWORKS } from "./lists.ts";
 
 export const CreatedUser = v.pipe(
@@ -49,6 +49,7 @@ export const NewUser = v.pipe(
     ),
     hours: givenHours,
     hours_end: givenHoursEnd,
+    on_request: givenOnRequest,
     source_networks: newNetworks(USER_NETWORKS),
     ...belonging,
   }),
@@ -67,6 +68,7 @@ export const UserChanges = v.pipe(
     ),
     hours: givenHours,
     hours_end: givenHoursEnd,
+    on_request: givenOnRequest,
     source_networks: newNetworks(USER_NETWORKS),
     ...belonging,
   }),

@@ -2,10 +2,11 @@
 
 import * as v from "valibot";
 import { MAX_WINDOWS, WEEKDAYS } from "../../shared/hours/hours.ts";
+import { MAX_REQUEST_HOURS } from "../../shared/hours/on-request.ts";
 import { MAX_SPAN_DAYS } from "../../shared/hours/windows.ts";
-import { ACCESS_STATES, HOURS_ENDS } from "../../shared/product/statuses.ts";
+import { ACCESS_STATES, HOURS_ENDS, REQUEST_RULES } from "../../shared/product/statuses.ts";
 import { isTimestamp } from "../../shared/time/timestamp.ts";
-import { described, listOf, text, timestamp } from "../fields.ts";
+import { described, listOf, text, timestamp, wholeNumber } from "../fields.ts";
 
 const ZONE = "An IANA time zone; changes of its clock are followed";
 const FROM = "Local time, `HH:MM`";
@@ -38,6 +39,28 @@ const hoursEnd = v.pipe(
 
 /** In requests. */
 export const givenHoursEnd = v.optional(hoursEnd);
+const RULE =
+  "Who allows it: `self`, at once, in a session that logged in within 15 minutes; `sponsor`, asked by mail; or `review`, whoever decides about applications";
+const MOST_HOURS = "Access never reaches further than this from the moment at which it is asked for or allowed";
+
+/** In requests; the features check them. */
+export const givenOnRequest = v.optional(
+  v.nullable(
+    v.pipe(
+      v.object({
+        rule: v.pipe(v.picklist(REQUEST_RULES), v.description(RULE)),
+        max_hours: wholeNumber(1, MAX_REQUEST_HOURS, MOST_HOURS),
+      }),
+      v.description("No access until the user asks for it, each time; null: they need not ask"),
+    ),
+  ),
+);
+
+/** In records. */
+export const shownOnRequest = v.object({
+  rule: v.pipe(v.picklist(REQUEST_RULES), v.description(RULE)),
+  max_hours: v.pipe(v.number(), v.integer(), v.examples([4]), v.description(MOST_HOURS)),
+});
 
 /** A moment in a request. */
 export function givenMoment(example: string, description: string) {
@@ -63,21 +86,30 @@ export const shownHours = v.pipe(
   v.description("The hours of the week in which access is open; null for always"),
 );
 
-/** In records. */
-export const accessTimes = {
-  starts_at: v.pipe(v.nullable(timestamp), v.description("When access begins or began; null: at the creation")),
-  hours: shownHours,
-  hours_end: hoursEnd,
+/** Whether access is open. */
+export const accessNow = {
   access: v.pipe(
     v.picklist(ACCESS_STATES),
     v.description(
-      "Whether the user gets in now: `not_yet` is before `starts_at`, `outside_hours` outside the hours, and `closed` is disabled or expired",
+      "Whether the user gets in now: `not_yet` is before `starts_at`, `outside_hours` outside the hours, `on_request` is within them and has to ask first, and `closed` is disabled or expired",
     ),
   ),
   access_changes_at: v.pipe(
     v.nullable(timestamp),
     v.description("When `access` changes next by itself; null: not before `expire_at`"),
   ),
+};
+
+/** In records. */
+export const accessTimes = {
+  starts_at: v.pipe(v.nullable(timestamp), v.description("When access begins or began; null: at the creation")),
+  hours: shownHours,
+  hours_end: hoursEnd,
+  on_request: v.pipe(
+    v.nullable(shownOnRequest),
+    v.description("Whom they ask for access, each time; null: they need not ask"),
+  ),
+  ...accessNow,
 };
 
 export const HoursQuery = v.object({

@@ -234,9 +234,9 @@ async function tryToClose({ context }: ClosingOperation, close: () => Promise<Ho
   }
 }
 
-/** Stores that a user no longer has access, for this host and the others. */
+/** Stores that a user no longer has access, for this host and the others; what was allowed on request does not come back with it. */
 async function storeShut(op: ClosingOperation, user: User, changes: Partial<UserRow>): Promise<User> {
-  const stored = await storeUser(op, user, changes);
+  const stored = await storeUser(op, user, { ...changes, allowedFrom: null, allowedUntil: null });
   await noteFleetChange(op, user);
   return stored;
 }

@@ -1,7 +1,8 @@
-/** Whether a user's access is open at a moment: by status and end, and between them by start and hours. Pure. */
+/** Whether a user's access is open at a moment: by status and end, between them by start and hours, and by what was allowed on request. Pure. */
 
 import { UamError } from "../../shared/errors.ts";
 import type { Hours } from "../../shared/hours/hours.ts";
+import type { OnRequest } from "../../shared/hours/on-request.ts";
 import { parseHours } from "../../shared/hours/text.ts";
 import { MAX_SPAN_DAYS, type Opening, openingAt, type Span, windowsBetween } from "../../shared/hours/windows.ts";
 import type { AccessState } from "../../shared/product/statuses.ts";
@@ -17,13 +18,15 @@ export interface Access {
 }
 
 type Timed = Pick<UserRow, "startsAt" | "hours" | "companyHours">;
+type Allowance = Pick<UserRow, "requestRule" | "requestHours" | "allowedFrom" | "allowedUntil">;
 
 /** The user's access now. */
 export function accessAt(user: UserRow, now: Date): Access {
   if (user.status !== "active" || isExpired(user, now)) return { access: "closed", changesAt: null };
-  const { open, changesAt } = scheduleAt(user, now);
+  const schedule = scheduleAt(user, now);
+  const { open, changesAt } = schedule.open ? schedule : calendarAt(user, now);
   const change = changesAt !== null && changesAt < user.expireAt ? changesAt : null;
-  if (open) return { access: "open", changesAt: change };
+  if (open) return { access: schedule.open ? "open" : "on_request", changesAt: change };
   return { access: isToStart(user, now) ? "not_yet" : "outside_hours", changesAt: change };
 }
 
@@ -37,8 +40,31 @@ export function isToStart({ startsAt }: Pick<Timed, "startsAt">, now: Date): boo
   return startsAt !== null && startsAt > now;
 }
 
-/** By start and hours alone, whatever the status. Hours that cannot be read never open. */
-export function scheduleAt(user: Timed, now: Date): Opening {
+/** Whatever the status: by start and hours and, where access is on request, within what is allowed. What is not open for want of that stays so. */
+export function scheduleAt(user: Timed & Allowance, now: Date): Opening {
+  const calendar = calendarAt(user, now);
+  if (user.requestRule === null) return calendar;
+  const until = allowedUntil(user, now);
+  if (until === undefined) return { open: false, changesAt: null };
+  if (calendar.changesAt !== null && calendar.changesAt < until) return calendar;
+  return { open: calendar.open, changesAt: calendar.open ? until : null };
+}
+
+/** Until when access is allowed that is on request; undefined if it is not. A clock that was set back to before the allowing allows nothing. */
+export function allowedUntil({ allowedFrom: from, allowedUntil: until }: Allowance, now: Date): Date | undefined {
+  return from !== null && until !== null && from <= now && now < until ? until : undefined;
+}
+
+/** Who allows access on request, and for how long at most; null where nobody needs to ask. */
+export function onRequestOf({
+  requestRule: rule,
+  requestHours,
+}: Pick<Allowance, "requestRule" | "requestHours">): OnRequest | null {
+  return rule === null ? null : { rule, maxHours: requestHours ?? 0 };
+}
+
+/** By start and hours alone, whatever the status: when access is open, or can be asked for. Hours that cannot be read never open. */
+export function calendarAt(user: Timed, now: Date): Opening {
   const calendars = calendarsOf(user);
   if (calendars === "damaged") return { open: false, changesAt: null };
   if (user.startsAt === null || user.startsAt <= now) return openingAt(calendars, now);
@@ -47,8 +73,8 @@ export function scheduleAt(user: Timed, now: Date): Opening {
 }
 
 /**
- * When access is open between two moments by start, end and hours, whatever the status. Throws `invalid` if they are further apart than 400
- * days, or in the wrong order.
+ * When access is open between two moments by start, end and hours, and by what is allowed on request, whatever the status. Throws `invalid` if
+ * they are further apart than 400 days, or in the wrong order.
  */
 export function openingsBetween(user: UserRow, from: Date, to: Date): readonly Span[] {
   if (to < from) throw new UamError("invalid", "to is before from");
@@ -56,14 +82,23 @@ export function openingsBetween(user: UserRow, from: Date, to: Date): readonly S
     throw new UamError("invalid", `to is more than ${MAX_SPAN_DAYS} days after from`);
   const calendars = calendarsOf(user);
   if (calendars === "damaged") return [];
-  const begin = user.startsAt !== null && user.startsAt > from ? user.startsAt : from;
-  return windowsBetween(calendars, begin, user.expireAt < to ? user.expireAt : to);
+  const begins = [from, user.startsAt, user.requestRule === null ? null : (user.allowedFrom ?? to)];
+  const ends = [to, user.expireAt, user.requestRule === null ? null : (user.allowedUntil ?? from)];
+  return windowsBetween(calendars, latest(begins), earliest(ends));
 }
 
 /** The hours that have to be open together: the user's own, and their company's. */
 function calendarsOf({ hours, companyHours }: Pick<Timed, "hours" | "companyHours">): readonly Hours[] | "damaged" {
   const calendars = [hours, companyHours].filter((text) => text !== null).map(readHours);
   return calendars.includes("damaged") ? "damaged" : (calendars as readonly Hours[]);
+}
+
+function latest(moments: readonly (Date | null)[]): Date {
+  return new Date(Math.max(...moments.map((moment) => moment?.getTime() ?? Number.NEGATIVE_INFINITY)));
+}
+
+function earliest(moments: readonly (Date | null)[]): Date {
+  return new Date(Math.min(...moments.map((moment) => moment?.getTime() ?? Number.POSITIVE_INFINITY)));
 }
 
 /** The stored hours; null for none, and for those that cannot be read. */

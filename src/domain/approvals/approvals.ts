@@ -1,6 +1,6 @@
 /**
  * Access applications: anyone submits one, administrators review it, and approving it creates the user. Requests for more time
- * (extensions.ts) are reviewed and listed with them.
+ * (extensions.ts) and for access on request (access-requests.ts) are reviewed and listed with them.
  */
 
 import { and, asc, count, desc, eq } from "drizzle-orm";
@@ -24,6 +24,7 @@ import { askSponsor, requireVouched } from "../sponsors/asking.ts";
 import { parseSponsor } from "../sponsors/sponsor-email.ts";
 import { FIELDS } from "../users/new-user.ts";
 import { createUser } from "../users/users.ts";
+import { settleAccessRequest } from "./access-requests.ts";
 import { settleRequest } from "./extensions.ts";
 import { hasRoom, mailApplicant } from "./flooding.ts";
 import { lockNotice, tellOfApplications } from "./notices.ts";
@@ -52,7 +53,7 @@ export interface Review {
 export interface ApplicationFilter {
   readonly status?: ApprovalRow["status"] | undefined;
   readonly kind?: ApprovalRow["kind"] | undefined;
-  /** Requests for more time of this user. */
+  /** Requests of this user. */
   readonly userId?: number | undefined;
   /** Newest first, unless it is `created_at`. */
   readonly sort?: ApplicationSort | undefined;
@@ -98,7 +99,8 @@ export function submitApplication(context: Context, input: NewApplication): Prom
 /**
  * Approves or rejects a pending application, and mails the outcome to the applicant. Approval creates the user and the host
  * account in the same operation; if that fails, the application stays pending and this throws `conflict` or `invalid` with
- * the reason. Approving a request for more time extends the user likewise, and throws as `extendUser` does. Throws
+ * the reason. Approving a request for more time extends the user likewise, and throws as `extendUser` does; one for access allows it, and
+ * throws as `settleAccessRequest` does. Throws
  * `conflict` for an application that was already reviewed.
  */
 export async function reviewApplication(context: Context, id: number, review: Review): Promise<ApprovalRow> {
@@ -126,6 +128,7 @@ export async function reviewApplication(context: Context, id: number, review: Re
     if (reviewed === undefined) throw new Error("a locked application's row is gone");
     op.record({ detail: { outcome: reviewed.status } });
     if (pending.kind === "extension") await settleRequest(op, reviewed, owner, review.ttlDays);
+    else if (pending.kind === "access_request") await settleAccessRequest(op, reviewed, owner);
     else if (review.approve && review.createUser !== false) {
       const user = await createApplicant(op, pending, review.ttlDays);
       op.record({ subjectId: user.id });
@@ -140,7 +143,7 @@ export async function reviewApplication(context: Context, id: number, review: Re
   });
 }
 
-/** One page of applications and requests for more time, newest first unless sorted otherwise. */
+/** One page of applications and requests, newest first unless sorted otherwise. */
 export async function listApplications(
   context: Context,
   { status, kind, userId, sort }: ApplicationFilter,
@@ -167,10 +170,13 @@ export async function listApplications(
   );
 }
 
-/** Throws `invalid` for a review with fields that a request for more time has no use for. */
-function requireFitting(application: ApprovalRow | undefined, { createUser }: Review): void {
-  if (application?.kind !== "extension" || createUser === undefined || createUser) return;
-  throw new UamError("invalid", "A request for more time creates no user: approve it, or reject it with a reason");
+/** Throws `invalid` for a review with fields that a user's request has no use for. */
+function requireFitting(application: ApprovalRow | undefined, { createUser, ttlDays = 0 }: Review): void {
+  if (application === undefined || application.kind === "access") return;
+  if (application.kind === "access_request" && ttlDays !== 0)
+    throw new UamError("invalid", "Access on request is for the hours that were asked for, and for no days");
+  if (createUser === undefined || createUser) return;
+  throw new UamError("invalid", "A user's request creates no user: approve it, or reject it with a reason");
 }
 
 async function findApplication(db: Database, id: number): Promise<ApprovalRow | undefined> {

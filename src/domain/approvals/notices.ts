@@ -1,9 +1,10 @@
 /** Tells the administrators about applications and requests for more time: the first at once, the rest gathered. */
 
-import { and, asc, count, eq, gt, max, sql } from "drizzle-orm";
+import { and, asc, count, eq, gt, max, ne, not, type SQL, sql } from "drizzle-orm";
 import { type Clock, MINUTE } from "../../shared/time/clock.ts";
 import type { Transaction } from "../../store/client.ts";
 import { type ApprovalRow, applicationNotice, approvals } from "../../store/schema.ts";
+import { accessRequested } from "../mail/access-messages.ts";
 import { tellAdministrators } from "../mail/administrators.ts";
 import type { Letter } from "../mail/letter.ts";
 import { applicationReceived, applicationsReceived } from "../mail/messages.ts";
@@ -45,11 +46,15 @@ export async function tellOfApplications(op: Noticing, notice: Notice): Promise<
   const waits = (notice.mailedAt?.getTime() ?? Number.NEGATIVE_INFINITY) + BETWEEN_MAILS - now.getTime();
   // A wait of more than BETWEEN_MAILS means that the clock was set back.
   if (waits > 0 && waits <= BETWEEN_MAILS) return;
-  const untold = and(eq(approvals.status, "pending"), gt(approvals.id, notice.applicationId));
+  // Whether access on request is allowed is the sponsor's to say, where there is one.
+  const isSponsors = and(eq(approvals.kind, "access_request"), ne(approvals.sponsorEmail, ""));
+  const isUntold = and(eq(approvals.status, "pending"), gt(approvals.id, notice.applicationId));
+  const untold = and(isUntold, not(isSponsors as SQL));
   const [all] = await tx
     .select({
       total: count(),
       extensions: sql`count(*) filter (where ${approvals.kind} = 'extension')`.mapWith(Number),
+      accesses: sql`count(*) filter (where ${approvals.kind} = 'access_request')`.mapWith(Number),
       newest: max(approvals.id),
     })
     .from(approvals)
@@ -63,20 +68,22 @@ export async function tellOfApplications(op: Noticing, notice: Notice): Promise<
 
 interface Untold {
   readonly total: number;
-  /** How many of them ask for more time. */
+  /** How many of them ask for more time, and how many for access on request. */
   readonly extensions: number;
+  readonly accesses: number;
   /** The first of them. */
   readonly items: readonly ApprovalRow[];
 }
 
-function noticeOf(site: Site, { total, extensions, items }: Untold): Letter {
+function noticeOf(site: Site, { total, extensions, accesses, items }: Untold): Letter {
   const [only] = items;
   if (total === 1 && only !== undefined) {
-    return only.kind === "extension" ? extensionRequested(site, only) : applicationReceived(site, only);
+    const write = { access: applicationReceived, extension: extensionRequested, access_request: accessRequested };
+    return write[only.kind](site, only);
   }
-  return extensions === 0
+  return extensions + accesses === 0
     ? applicationsReceived(site, { total, items })
-    : requestsReceived(site, { total, extensions, items });
+    : requestsReceived(site, { total, extensions, accesses, items });
 }
 
 /** Tells the administrators about applications that came within ten minutes of a mail, once those minutes are over. */

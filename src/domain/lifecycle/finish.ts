@@ -13,6 +13,7 @@ import { finishRevocation } from "../keys/keys.ts";
 import { auditedClosing } from "../operation/audited.ts";
 import type { ClosingOperation, Services } from "../operation/context.ts";
 import { SYSTEM } from "../operation/entry.ts";
+import { finishEnding } from "../requests/end.ts";
 import { reasonDetail } from "../users/changeable.ts";
 import { lockAccess } from "../users/own-lock.ts";
 import { removedDetail } from "../users/users.ts";
@@ -90,6 +91,7 @@ async function goOn(op: ClosingOperation, user: User, noted: Closing): Promise<r
 
 async function shut(op: ClosingOperation, user: User, { id: note, action, begunAt: at }: Closing): Promise<Closed> {
   if (action === "") return await shutAccess(op, user, note);
+  if (action === "access.end") return await finishEnding(op, user, note);
   return action === "user.lock"
     ? await lockAccess(op, user, { note, at })
     : await disableAccess(op, user, { note, at });

@@ -22,6 +22,11 @@ export async function boundTimesToCome(tx: Transaction, policy: Policy, now: Dat
   const waited = shift(now, LONGEST_WAIT);
   // Due now, not at their latest: access is waiting to be taken away.
   await tx.update(closings).set({ dueAt: now }).where(gt(closings.dueAt, waited));
+  // What was allowed on request was allowed by the time that it was: nobody asks for a window that is to come.
+  await tx
+    .update(users)
+    .set({ allowedFrom: null, allowedUntil: null, hoursDueAt: now })
+    .where(gt(users.allowedFrom, now));
   // What is open by the time that it was is looked at by the time that it is.
   await tx.update(users).set({ hoursDueAt: now }).where(isNotNull(users.hoursDueAt));
   await tx.update(outbox).set({ dueAt: now }).where(gt(outbox.dueAt, waited));

@@ -1,5 +1,6 @@
 /** Mails about users who lock their own account or ask for more time. Pure, like messages.ts. */
 
+import { counted } from "../../shared/text/counted.ts";
 import type { Site } from "../operation/context.ts";
 import { code, date, fact, type Letter, letter, line, paragraph } from "./letter.ts";
 import { toPage, toUser } from "./links.ts";
@@ -91,25 +92,33 @@ export function extensionRequested(site: Site, request: MailedRequest): Letter {
   ]);
 }
 
-/** To the administrators: people applied, and users asked for more time; `items` are the first of them. */
+/** To the administrators: people applied, and users asked for more time or for access; `items` are the first of them. */
 export function requestsReceived(
   site: Site,
   {
     total,
     extensions,
+    accesses = 0,
     items,
-  }: { readonly total: number; readonly extensions: number; readonly items: readonly Omit<MailedRequest, "id">[] },
+  }: {
+    readonly total: number;
+    readonly extensions: number;
+    readonly accesses?: number;
+    readonly items: readonly (Omit<MailedRequest, "id"> & { readonly hours?: number | null })[];
+  },
 ): Letter {
   const left = total - items.length;
-  const applications = total - extensions;
-  const said = [...(applications === 0 ? [] : [`${applications} for access`]), `${extensions} for more time`].join(
-    ", ",
-  );
+  const numbers = { access: total - extensions - accesses, "more time": extensions, "some hours": accesses };
+  const said = Object.entries(numbers)
+    .filter(([, number]) => number > 0)
+    .map(([what, number]) => `${number} for ${what}`)
+    .join(", ");
   return letter(`${total} new requests for ${site.host}`, [
     paragraph(`Since the last mail about applications, these came for ${site.host}: ${said}.`),
-    ...items.map(({ username, email, days }) =>
-      fact(line(username), days === null ? email : `${email}, ${daysMore(days)}`),
-    ),
+    ...items.map(({ username, email, days, hours = null }) => {
+      const more = [...(days === null ? [] : [daysMore(days)]), ...(hours === null ? [] : [counted(hours, "hour")])];
+      return fact(line(username), [email, ...more].join(", "));
+    }),
     ...(left > 0 ? [paragraph(`And ${left} more.`)] : []),
     paragraph("Nothing in applications for access has been checked."),
     ...(site.console

@@ -2,6 +2,7 @@
 
 import { UamError } from "../../shared/errors.ts";
 import { checkHours, type Hours, limits } from "../../shared/hours/hours.ts";
+import { checkOnRequest, formatOnRequest, type OnRequest } from "../../shared/hours/on-request.ts";
 import { formatHours } from "../../shared/hours/text.ts";
 import { parseNetworks } from "../../shared/net/networks.ts";
 import type { HoursEnd } from "../../shared/product/statuses.ts";
@@ -9,7 +10,7 @@ import { DAY, shift } from "../../shared/time/clock.ts";
 import { MAX_DAYS } from "../../shared/time/duration.ts";
 import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import type { UserRow } from "../../store/schema.ts";
-import { scheduleAt } from "../accounts/opening.ts";
+import { onRequestOf, scheduleAt } from "../accounts/opening.ts";
 import {
   MAX_FULL_NAME,
   MAX_NOTE,
@@ -43,6 +44,8 @@ export interface NewUser {
   readonly hours?: Hours | null | undefined;
   /** What ends with them; by default, sessions and logins. */
   readonly hoursEnd?: HoursEnd | undefined;
+  /** Whom they have to ask first, each time; null for nobody. */
+  readonly onRequest?: OnRequest | null | undefined;
   /** The networks from which the keys may be used: CIDRs; none for anywhere. */
   readonly sourceNetworks?: readonly string[] | undefined;
   /** The company that they come from, within whose limits all of this lies. */
@@ -72,6 +75,8 @@ export type ParsedUser = Pick<
   | "companyHours"
   | "hoursEnd"
   | "hoursDueAt"
+  | "requestRule"
+  | "requestHours"
 >;
 
 /** The rules for each field, of new users, of changes and of applications; each throws `invalid`. */
@@ -83,6 +88,7 @@ export const FIELDS = {
   purpose: ({ purpose = "" }: Pick<NewUser, "purpose">) => parseText("purpose", purpose, MAX_PURPOSE),
   note: ({ note = "" }: Pick<NewUser, "note">) => parseText("note", note, MAX_NOTE),
   sourceNetworks: ({ sourceNetworks = [] }: Pick<NewUser, "sourceNetworks">) => [...parseNetworks(sourceNetworks)],
+  requestRule: ({ onRequest }: Pick<NewUser, "onRequest">) => onRequestColumns(onRequest ?? null),
   hours: ({ hours }: Pick<NewUser, "hours">) => (limits(hours) ? formatHours(checkHours(hours)) : null),
 } as const;
 
@@ -99,12 +105,12 @@ export function parseNewUser(input: NewUser, { now, defaultTtl, sponsor }: Rules
   const username = FIELDS.username(input);
   const start = startOf(input, now);
   // The hours of a company come with it.
-  const times = { startsAt: start, hours: FIELDS.hours(input), companyHours: null };
+  const times = { startsAt: start, hours: FIELDS.hours(input), companyHours: null, ...FIELDS.requestRule(input) };
   return {
     username,
     expireAt: endOf(input, { now, start: start ?? now, defaultTtl }),
     ...times,
-    hoursDueAt: scheduleAt(times, now).changesAt,
+    hoursDueAt: scheduleAt({ ...times, allowedFrom: null, allowedUntil: null }, now).changesAt,
     hoursEnd: input.hoursEnd ?? "sessions",
     email: FIELDS.email(input),
     fullName: FIELDS.fullName(input),
@@ -114,6 +120,11 @@ export function parseNewUser(input: NewUser, { now, defaultTtl, sponsor }: Rules
     sponsorEmail: parseSponsor(sponsor, input),
     sourceNetworks: FIELDS.sourceNetworks(input),
   };
+}
+
+function onRequestColumns(given: OnRequest | null): Pick<UserRow, "requestRule" | "requestHours"> {
+  const checked = given === null ? null : checkOnRequest(given);
+  return { requestRule: checked?.rule ?? null, requestHours: checked?.maxHours ?? null };
 }
 
 /** When the user's access begins, null for at once; throws `invalid` for a start in the past, or further away than any end. */
@@ -146,6 +157,7 @@ export function endOf(
 
 /** What the record of a creation says besides the username. */
 export function createdDetail(user: ParsedUser): AuditDetail {
+  const onRequest = onRequestOf(user);
   return {
     email: user.email,
     ...(user.fullName === "" ? {} : { full_name: user.fullName }),
@@ -155,6 +167,7 @@ export function createdDetail(user: ParsedUser): AuditDetail {
     expire_at: formatTimestamp(user.expireAt),
     ...(user.hours === null ? {} : { hours: user.hours }),
     ...(user.hoursEnd === "sessions" ? {} : { hours_end: user.hoursEnd }),
+    ...(onRequest === null ? {} : { on_request: formatOnRequest(onRequest) }),
     ...(user.sourceNetworks.length === 0 ? {} : { source_networks: user.sourceNetworks.join(", ") }),
   };
 }

@@ -20,6 +20,8 @@ export interface OwnAccount {
   readonly serverKeys: readonly ServerKey[];
   /** The newest request for more time that is still of interest. */
   readonly request: ApprovalRow | undefined;
+  /** The same for access on request. */
+  readonly accessRequest: ApprovalRow | undefined;
   /** None where there are no terms of use. */
   readonly terms: OwnTerms | undefined;
 }
@@ -27,13 +29,15 @@ export interface OwnAccount {
 /** The user's own account as it is now; throws `unauthorized` for a user who was deleted. */
 export async function getOwnAccount(context: Context, userId: number): Promise<OwnAccount> {
   const { autocommit, clock, policy } = context;
-  const [user, period, request, serverKeys, terms] = await Promise.all([
+  const [user, period, request, accessRequest, serverKeys, terms] = await Promise.all([
     findUser(autocommit, userId),
     readSetting(context, autocommit, "policy.recycle_period"),
-    findOwnRequest(autocommit, userId, clock.now()),
+    findOwnRequest(autocommit, { userId, kind: "extension" }, clock.now()),
+    findOwnRequest(autocommit, { userId, kind: "access_request" }, clock.now()),
     knownServerKeys(context),
     findOwnTerms(autocommit, policy, userId),
   ]);
   if (user === undefined) throw new UamError("unauthorized", "The user of this session was deleted");
-  return { user, removedAt: shift(user.expireAt, period), site: policy.site, serverKeys, request, terms };
+  const removedAt = shift(user.expireAt, period);
+  return { user, removedAt, site: policy.site, serverKeys, request, accessRequest, terms };
 }

@@ -1,9 +1,11 @@
-/** Changing what is stored of an external user: e-mail, full name, supervisor, purpose, note, company, and from where they may log in. */
+/** Changing what is stored of an external user: e-mail, full name, supervisor, purpose, note, company, and from where and when they may log in. */
 
 import { publicMessage, UamError } from "../../shared/errors.ts";
 import type { Hours } from "../../shared/hours/hours.ts";
+import { formatOnRequest, type OnRequest } from "../../shared/hours/on-request.ts";
 import { allowedBy, isWithin } from "../../shared/net/networks.ts";
 import type { HoursEnd } from "../../shared/product/statuses.ts";
+import { HOUR, shift } from "../../shared/time/clock.ts";
 import { formatOptionalTimestamp, formatTimestamp } from "../../shared/time/timestamp.ts";
 import type { UserRow } from "../../store/schema.ts";
 import { storeUser } from "../accounts/access.ts";
@@ -27,8 +29,9 @@ import {
   takesAway,
   widenAccess,
 } from "../accounts/narrowing.ts";
-import { isToStart } from "../accounts/opening.ts";
+import { isToStart, onRequestOf } from "../accounts/opening.ts";
 import { noteFleetChange } from "../accounts/remote-changes.ts";
+import { requireOwnHostOnly } from "../hosts/placements.ts";
 import { tellAddressChanged } from "../mail/notices.ts";
 import { audited, auditedClosing, auditedGrant } from "../operation/audited.ts";
 import type { Context, Operation } from "../operation/context.ts";
@@ -53,6 +56,8 @@ export interface UserChanges {
   readonly hours?: Hours | null | undefined;
   /** What ends with the hours. */
   readonly hoursEnd?: HoursEnd | undefined;
+  /** Whom they have to ask first, each time; null for nobody. What is allowed already stays, within the hours that may be allowed from now on. */
+  readonly onRequest?: OnRequest | null | undefined;
   /** The company that they come from from now on; null for none. Who leaves one is no longer its manager. */
   readonly companyId?: number | null | undefined;
   readonly manager?: boolean | undefined;
@@ -83,6 +88,7 @@ export async function changeUser(context: Context, userId: number, changes: User
     const updated = await audited(context, entryOf(userId), async (op) => {
       const user = await lock(op, userId);
       const stored = await store(op, user, await fit(op, user, changes));
+      if (changes.onRequest) await requireOwnHostOnly(op.tx, [userId]);
       isNarrower = hasFewerHours(user, stored, context.clock.now());
       if (isNarrower) await noteFleetChange(op, stored);
       return stored;
@@ -141,7 +147,9 @@ async function widenUser(context: Context, userId: number, changes: UserChanges)
 function timesDetail(user: User, times: Partial<Times>): AuditDetail {
   const { startsAt, hours, hoursEnd } = { ...user, ...times };
   const [start, old] = [formatOptionalTimestamp(startsAt), formatOptionalTimestamp(user.startsAt)];
+  const [asked, oldAsked] = [{ ...user, ...times }, user].map(onRequestOf).map((rule) => rule && formatOnRequest(rule));
   return {
+    ...(asked === oldAsked ? {} : { on_request: asked ?? "", old_on_request: oldAsked ?? "" }),
     ...(start === old ? {} : { starts_at: start ?? "", old_starts_at: old ?? "" }),
     ...(hours === user.hours ? {} : { hours: hours ?? "", old_hours: user.hours ?? "" }),
     ...(hoursEnd === user.hoursEnd ? {} : { hours_end: hoursEnd, old_hours_end: user.hoursEnd }),
@@ -159,7 +167,8 @@ async function lock(op: Operation, userId: number): Promise<User> {
 }
 
 type Texts = Pick<UserRow, (typeof TEXTS)[number]>;
-type Times = Pick<UserRow, "startsAt" | "hours" | "companyHours" | "hoursEnd" | "hoursDueAt">;
+type Times = Pick<UserRow, "startsAt" | "hours" | "companyHours" | "hoursEnd" | "hoursDueAt"> &
+  Pick<UserRow, "requestRule" | "requestHours" | "allowedFrom" | "allowedUntil">;
 type Supplied = Partial<Texts & Times & Pick<UserRow, "sourceNetworks" | "companyId" | "manager">>;
 
 /** The parsed changes, within the limits of the user's company; throws `invalid` or `conflict` if they are not. */
@@ -197,8 +206,8 @@ function given<T extends object>(changes: T): { [K in keyof T]?: Exclude<T[K], u
   return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined)) as never;
 }
 
-function isTimed({ hours, hoursEnd, startsAt }: UserChanges): boolean {
-  return hours !== undefined || hoursEnd !== undefined || startsAt !== undefined;
+function isTimed({ hours, hoursEnd, startsAt, onRequest }: UserChanges): boolean {
+  return hours !== undefined || hoursEnd !== undefined || startsAt !== undefined || onRequest !== undefined;
 }
 
 /**
@@ -219,7 +228,18 @@ function timesOf({ clock }: Context, user: User, changes: UserChanges): Partial<
       throw new UamError("invalid", `starts_at is not before the end of access, ${formatTimestamp(user.expireAt)}`);
   }
   const hours = changes.hours === undefined ? user.hours : FIELDS.hours(changes);
-  return { startsAt, hours, hoursEnd: changes.hoursEnd ?? user.hoursEnd, hoursDueAt: now };
+  return {
+    ...{ startsAt, hours, hoursEnd: changes.hoursEnd ?? user.hoursEnd, hoursDueAt: now },
+    ...(changes.onRequest === undefined ? {} : onRequestChange(user, changes, now)),
+  };
+}
+
+/** What was allowed ends where a fresh request would, or with the rule. */
+function onRequestChange(user: User, changes: UserChanges, now: Date): Partial<Times> {
+  const rule = FIELDS.requestRule(changes);
+  const latest = rule.requestHours === null ? null : shift(now, rule.requestHours * HOUR);
+  if (latest === null || user.allowedUntil === null) return { ...rule, allowedFrom: null, allowedUntil: null };
+  return { ...rule, allowedUntil: user.allowedUntil < latest ? user.allowedUntil : latest };
 }
 
 /**

@@ -13,8 +13,11 @@ export const SPONSOR_MODES = ["off", "optional", "required"] as const;
 export const TERMS = ["pending", "overdue"] as const;
 
 export const USER_STATUSES = ["active", "disabled", "expired"] as const;
-/** Whether a user gets in now: `closed` is disabled or expired, the others are active users before their start and outside their hours. */
-export const ACCESS_STATES = ["open", "not_yet", "outside_hours", "closed"] as const;
+/**
+ * Whether a user gets in now: `closed` is disabled or expired, the others are active users before their start, outside their hours, and who have
+ * to ask first.
+ */
+export const ACCESS_STATES = ["open", "not_yet", "outside_hours", "on_request", "closed"] as const;
 export type AccessState = (typeof ACCESS_STATES)[number];
 /** Who allows access on request: the user's own fresh login, their sponsor, or a reviewer. */
 export const REQUEST_RULES = ["self", "sponsor", "review"] as const;
@@ -26,12 +29,12 @@ export type HoursEnd = (typeof HOURS_ENDS)[number];
 
 export const KEY_STATUSES = ["active", "revoked"] as const;
 export const APPROVAL_STATUSES = ["pending", "approved", "rejected"] as const;
-/** The subject of an application: an account, or more time for one. */
-export const APPROVAL_KINDS = ["access", "extension"] as const;
+/** The subject of an application: an account, more time for one, or access for some hours to one that has to ask. */
+export const APPROVAL_KINDS = ["access", "extension", "access_request"] as const;
 /** What an applicant's sponsor said: not asked, asked, that they answer for them, or that they do not. */
 export const SPONSOR_ANSWERS = ["none", "asked", "vouched", "declined"] as const;
-/** What sponsors are asked: whether they answer for applicants, whether the access of their people goes on, and in a review. */
-export const QUESTION_KINDS = ["vouch", "end", "review"] as const;
+/** What sponsors are asked: whether they answer for applicants, whether the access of their people goes on, in a review, and access on request. */
+export const QUESTION_KINDS = ["vouch", "end", "review", "access"] as const;
 
 export type QuestionKind = (typeof QUESTION_KINDS)[number];
 

@@ -58,6 +58,7 @@ describe("submitApplication()", () => {
       kind: "access",
       user_id: null,
       days: null,
+      hours: null,
       end_when_asked: null,
       company_id: null,
       requested_by: "",

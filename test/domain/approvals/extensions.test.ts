@@ -58,6 +58,7 @@ describe("requestExtension()", () => {
       kind: "extension",
       user_id: id,
       days: 10,
+      hours: null,
       end_when_asked: (await row()).expireAt.toISOString(),
       company_id: null,
       requested_by: "",

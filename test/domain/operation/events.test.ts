@@ -46,6 +46,14 @@ async function person() {
   return { username, ...(await app.user(username)) };
 }
 
+/** Whose access is on request. */
+async function personOnRequest() {
+  const made = await person();
+  const onRequest = { rule: "self", max_hours: 4 };
+  await expectStatus(200, admin.call("PATCH", `/users/${made.id}`, { on_request: onRequest }));
+  return made;
+}
+
 async function personWithKey() {
   const made = await person();
   const { body } = await made.client.call("POST", "/me/keys", { name: "laptop", public_key: freshKey() });
@@ -292,6 +300,58 @@ const EVENTS: readonly Event[] = [
     failure: { username: expect.stringMatching(/^event-/), days: 366, err },
   },
   {
+    action: "access.request",
+    resourceType: "user",
+    succeed: async () => {
+      const { id, username, client } = await personOnRequest();
+      await client.call("POST", "/me/access", { hours: 2, reason: "deploy" });
+      return { id: String(id), known: username };
+    },
+    success: ({ known }) => ({ username: known, hours: 2, reason: "deploy" }),
+    fail: async () => {
+      const { id, client } = await personOnRequest();
+      return expectStatus(409, client.call("POST", "/me/access", { hours: 9, reason: "deploy" }), String(id));
+    },
+    failure: { username: expect.stringMatching(/^event-/), hours: 9, reason: "deploy", err },
+  },
+  {
+    action: "access.allow",
+    resourceType: "user",
+    succeed: async () => {
+      const { id, username, client } = await personOnRequest();
+      await client.call("POST", "/me/access", { hours: 2, reason: "deploy" });
+      return { id: String(id), known: username };
+    },
+    success: ({ known }) => ({ username: known, hours: 2, until: expect.stringMatching(/Z$/) }),
+    fail: async () => {
+      const { id, client } = await personOnRequest();
+      app.host.failing.add("openAccount");
+      const failed = await expectStatus(
+        500,
+        client.call("POST", "/me/access", { hours: 2, reason: "deploy" }),
+        String(id),
+      );
+      app.host.failing.clear();
+      return failed;
+    },
+    failure: { username: expect.stringMatching(/^event-/), err },
+  },
+  {
+    action: "access.end",
+    resourceType: "user",
+    succeed: async () => {
+      const { id, username, client } = await personOnRequest();
+      await client.call("POST", "/me/access", { hours: 2, reason: "deploy" });
+      return { id: await expectStatus(200, client.call("DELETE", "/me/access"), String(id)), known: username };
+    },
+    success: ({ known }) => ({ username: known, until: expect.stringMatching(/Z$/) }),
+    fail: async () => {
+      const { id, client } = await person();
+      return expectStatus(409, client.call("DELETE", "/me/access"), String(id));
+    },
+    failure: { username: expect.stringMatching(/^event-/), err },
+  },
+  {
     action: "key.create",
     resourceType: "ssh_key",
     succeed: async () => {
@@ -514,7 +574,7 @@ const ELSEWHERE: readonly AuditAction[] = [
   ...(["admin.end_sessions", "auth.passkey_add", "auth.passkey_rename", "auth.passkey_remove"] as const),
   ...(["auth.totp_add", "auth.totp_remove", "auth.admin_password_only", "auth.changes_refused"] as const),
   ...(["user.end_sessions", "user.terms", "user.export", "audit.export", "audit.read"] as const),
-  ...(["user.adopt", "user.give_back", "key.confirm", "key.dismiss", "access.window"] as const),
+  ...(["user.adopt", "user.give_back", "key.confirm", "key.dismiss", "access.window", "access.refuse"] as const),
 ];
 
 describe("the Events table", () => {

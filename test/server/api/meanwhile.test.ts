@@ -117,6 +117,7 @@ const OF_TOKENS: Readonly<Record<string, readonly [number, Loss]>> = {
 /** For who is shut: the status table's answer where it has one. */
 const SHUT: Readonly<Record<string, number>> = {
   "POST /me/keys": 409,
+  "POST /me/access": 409,
   "POST /me/extension": 409,
   "POST /me/terms": 409,
   "POST /me/lock": 409,

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { addAdmin } from "../../../src/domain/auth/administrators/admin.ts";
 import { updateAdmin } from "../../../src/domain/auth/administrators/admin-changes.ts";
 import { createToken } from "../../../src/domain/auth/tokens/tokens.ts";
+import { updateUser } from "../../../src/domain/users/update.ts";
 import { API_ROOT } from "../../../src/server/api/app.ts";
 import { ADMIN_ROLES, type AdminRole } from "../../../src/shared/product/statuses.ts";
 import { ADMIN_PASSWORD, type Client, createTestApp, type TestApp } from "../../support/app.ts";
@@ -79,6 +80,9 @@ const MAY: Readonly<Record<string, readonly Caller[]>> = {
   "GET /me/terms": USERS,
   "POST /me/terms": USERS,
   "POST /me/lock": USERS,
+  "POST /me/access": USERS,
+  "DELETE /me/access": USERS,
+  "DELETE /users/:id/access": OPERATORS,
   "POST /me/extension": USERS,
   "GET /me/company": USERS,
   "GET /me/company/users": USERS,
@@ -203,6 +207,8 @@ async function clientOf(caller: Caller): Promise<Client> {
     const { id, client } = await app.user("reader");
     // Of the external users, managers of a company may call every route for them.
     await makeManager(app, id);
+    // And whose access is on request, those.
+    await updateUser(app.system, id, { onRequest: { rule: "self", maxHours: 1 } });
     return client;
   }
   const client = app.anonymous();

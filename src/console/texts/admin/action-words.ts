@@ -25,6 +25,14 @@ export function named(
   return action(label, ({ key }) => [`${did} ${of(word, key)}`, `${tries} ${of(word, key)}`]);
 }
 
+/** Something that is done to a user's access. */
+export function accessOf(label: string, did: string, tries: string, how = ""): ActionWords {
+  return action(
+    label,
+    (facts) => [did, tries].map((verb) => `${verb} the access of ${user(facts)}${how}`) as [string, string],
+  );
+}
+
 export function theKey({ key, fingerprint }: ActionFacts): string {
   return of("key", key === "" ? fingerprint : key);
 }

@@ -4,6 +4,7 @@ import type { AnswerOf } from "../../../contract/contract.ts";
 import { count, inLanguage } from "../language.ts";
 import {
   type ActionWords,
+  accessOf,
   action,
   fields,
   named,
@@ -151,6 +152,10 @@ const actions: Readonly<Record<AuditAction | "session.end", ActionWords>> = {
     `ended the sessions of ${user(facts)} with their hours`,
     `end the sessions of ${user(facts)} with their hours`,
   ]),
+  "access.request": action("Access asked for", () => ["asked for access", "ask for access"]),
+  "access.allow": accessOf("Access allowed", "opened", "open"),
+  "access.refuse": accessOf("Access refused", "refused", "refuse"),
+  "access.end": accessOf("Access ended early", "ended", "end", " before its time"),
   "admin.create": action("Administrator added", ({ name, role }) => {
     const as = role === "" ? "" : ` (${role})`;
     return [`added ${of("administrator", name)}${as}`, `add ${of("administrator", name)}${as}`];
@@ -247,10 +252,7 @@ const actions: Readonly<Record<AuditAction | "session.end", ActionWords>> = {
     `declined to vouch for ${user(facts)}`,
     `decline to vouch for ${user(facts)}`,
   ]),
-  "sponsor.end": action("Sponsor ends access", (facts) => [
-    `ended the access of ${user(facts)}`,
-    `end the access of ${user(facts)}`,
-  ]),
+  "sponsor.end": accessOf("Sponsor ends access", "ended", "end"),
   "sponsor.move": action("Sponsor replaced", () => ["replaced a sponsor", "replace a sponsor"]),
   "user.grant": action("Hosts of a user changed", (facts) => [
     `set the hosts of ${user(facts)}`,

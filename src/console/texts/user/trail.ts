@@ -96,6 +96,11 @@ const ACTIONS: Readonly<Record<string, (facts: TrailFacts) => Phrase>> = {
       "delete your account, some time after it had expired",
     ),
   "access.window": () => phrase("ended your sessions with your hours", "end your sessions with your hours"),
+  "access.request": () => phrase("asked for access", "ask for access"),
+  "access.allow": ({ until: end }) =>
+    phrase(`opened your access${end === "" ? "" : `, until ${end}`}`, "open your access"),
+  "access.refuse": () => phrase("refused your request for access", "refuse your request for access"),
+  "access.end": () => phrase("ended your access before its time", "end your access before its time"),
   "reconcile.repair": () =>
     phrase("put your account on the host back as it should be", "put your account on the host back as it should be"),
 };

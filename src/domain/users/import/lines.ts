@@ -146,11 +146,8 @@ export function parseLine(record: CsvRecord, { names }: Columns, rules: Rules): 
     expireAt: check(input.expireAt === undefined ? "ttl_days" : "expire_at", () =>
       endOf(input, { ...rules, start: rules.now }),
     ),
-    startsAt: null,
-    hours: null,
-    companyHours: null,
-    hoursEnd: "sessions",
-    hoursDueAt: null,
+    ...{ startsAt: null, hours: null, companyHours: null, hoursEnd: "sessions", hoursDueAt: null },
+    ...{ requestRule: null, requestHours: null },
   };
   check("status", () => requireActive(given("status").trim()));
   check("company_id", () => requireNoCompany(given("company_id").trim()));

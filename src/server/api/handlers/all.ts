@@ -2,6 +2,7 @@
 
 import type { CONTRACT } from "../../../contract/contract.ts";
 import type { Handlers } from "../http/call.ts";
+import { accessHandlers } from "./access/on-request.ts";
 import { adminHandlers } from "./admins.ts";
 import { agentHandlers } from "./agent.ts";
 import { approvalHandlers } from "./approvals.ts";
@@ -38,6 +39,7 @@ export const HANDLERS: Handlers<typeof CONTRACT> = {
   ...keyHandlers,
   ...sessionHandlers,
   ...meHandlers,
+  ...accessHandlers,
   ...approvalHandlers,
   ...auditHandlers,
   ...dashboardHandlers,

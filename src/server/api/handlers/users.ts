@@ -17,7 +17,7 @@ import { previewDelete, previewDisable, previewEnable, previewExtend } from "../
 import { listSupervisors } from "../../../domain/users/supervisors.ts";
 import { changeUser } from "../../../domain/users/update.ts";
 import { createUser, deleteUser, disableUser, enableUser, getUser } from "../../../domain/users/users.ts";
-import type { HoursEnd } from "../../../shared/product/statuses.ts";
+import type { HoursEnd, RequestRule } from "../../../shared/product/statuses.ts";
 import { DAY, shift } from "../../../shared/time/clock.ts";
 import { formatOptionalTimestamp, formatTimestamp, parseTimestamp } from "../../../shared/time/timestamp.ts";
 import { diagnosisRecord } from "../../diagnosis-record.ts";
@@ -40,6 +40,7 @@ export const userHandlers: Handlers<typeof users> = {
       fullName: body.full_name,
       ttlDays: body.ttl_days,
       ...timesOf(body),
+      onRequest: onRequestOf(body.on_request),
       sourceNetworks: body.source_networks,
       ...belongingOf(body),
     };
@@ -67,6 +68,7 @@ export const userHandlers: Handlers<typeof users> = {
     const changes = {
       ...body,
       ...timesOf(body),
+      onRequest: onRequestOf(body.on_request),
       fullName: body.full_name,
       sourceNetworks: body.source_networks,
       ...belongingOf(body),
@@ -172,6 +174,10 @@ function timesOf<Start extends string | null | undefined>({
     | Date
     | Exclude<Start, string>;
   return { startsAt, hoursEnd, expireAt: end === undefined ? undefined : parseTimestamp(end, "expire_at") };
+}
+
+function onRequestOf(given: { rule: RequestRule; max_hours: number } | null | undefined) {
+  return given && { rule: given.rule, maxHours: given.max_hours };
 }
 
 function wantedEnd(days: number | undefined, until: string | undefined): Wanted {

@@ -15,6 +15,8 @@ export interface Reply {
   /** Gives the browser the secret that binds a login by single sign-on to it; takes it away if undefined. */
   readonly browser: (secret: string | undefined) => void;
   readonly header: (name: string, value: string) => void;
+  /** Answers with 202: it waits for somebody's decision. */
+  readonly waiting: () => void;
   /** Leads the browser there, by 303. */
   readonly redirect: (address: string) => void;
 }

@@ -178,12 +178,14 @@ function describeResponses(
   route: Route,
   components: Components,
 ): Record<string, ResponseObject | Reference> {
-  const success = String(route.status ?? 200);
+  const successes = [String(route.status ?? 200), ...(route.mayWait === true ? ["202"] : [])];
   const refusals: Readonly<Record<string, string | true>> = route.refusals ?? {};
   const described: Record<string, ResponseObject | Reference> = {};
-  for (const status of [...new Set([success, ...Object.keys(refusals), ...impliedFailures(method, route)])].sort()) {
+  for (const status of [
+    ...new Set([...successes, ...Object.keys(refusals), ...impliedFailures(method, route)]),
+  ].sort()) {
     if (isFailure(status)) described[status] = describeFailure(status, refusals[status]);
-    else described[status] = describeSuccess(route, components);
+    else described[status] = describeSuccess(route, status, components);
   }
   return described;
 }
@@ -214,17 +216,19 @@ function describeFailure(status: `${keyof typeof FAILURES}`, meaning: string | t
 }
 
 function describeSuccess(
-  { status, answer, isBare, success, alsoAs = [] }: Route,
+  { answer, isBare, success, alsoAs = [] }: Route,
+  status: string,
   components: Components,
 ): ResponseObject {
   const schema = answer === undefined || isBare === true ? answer : data(answer);
   const others = Object.fromEntries(alsoAs.map((type) => [type, { schema: { type: "string" } }]));
   return {
-    description: status === 201 ? "Created" : "Done",
+    description: status === "201" ? "Created" : "Done",
     ...(schema === undefined
       ? {}
       : { content: { ...jsonContent(convertSchema(schema, "output", components), components), ...others } }),
     ...success,
+    ...(status === "202" ? { description: "It waits for somebody's decision" } : {}),
     headers: { ...REQUEST_ID, ...success?.headers },
   };
 }

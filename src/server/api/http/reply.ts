@@ -20,6 +20,9 @@ export function replyOf(web: Web, { cookie, set }: Outgoing): Reply {
     header: (name, value) => {
       set.headers[name] = value;
     },
+    waiting: () => {
+      set.status = 202;
+    },
     redirect: (address) => {
       set.status = 303;
       set.headers.location = address;

@@ -26,12 +26,15 @@ export function contractRoutes<C extends Routes>(web: Web, contract: C, handlers
 }
 
 function schemasOf(web: Web, route: Route) {
-  const { params, query, body, answer } = route;
+  const { params, query, body, answer, mayWait } = route;
+  const statuses = [route.status ?? 200, ...(mayWait === true ? [202] : [])];
   return {
     ...(params === undefined ? {} : { params }),
     ...(query === undefined ? {} : { query }),
     ...(body === undefined ? {} : { body, parse: ({ request }: Asked) => parseBody(web, request) }),
-    ...(answer === undefined ? {} : { response: { [route.status ?? 200]: successOf(route, answer) } }),
+    ...(answer === undefined
+      ? {}
+      : { response: Object.fromEntries(statuses.map((status) => [status, successOf(route, answer)])) }),
   };
 }
 

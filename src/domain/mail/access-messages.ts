@@ -1,0 +1,100 @@
+/** Mails about access on request: to those who decide, and to the user. Pure, like messages.ts. */
+
+import { counted } from "../../shared/text/counted.ts";
+import type { Site } from "../operation/context.ts";
+import { code, date, fact, type Letter, letter, line, paragraph, quote } from "./letter.ts";
+import { toPage } from "./links.ts";
+import { accountName, hello, howToConnect, toDecision, whomToAsk } from "./phrases.ts";
+import type { SiteWithKeys } from "./site.ts";
+import type { MailedQuestion } from "./sponsor-messages.ts";
+
+/** A request for access. */
+export interface MailedAccessRequest {
+  readonly id: number;
+  readonly username: string;
+  readonly email: string;
+  readonly fullName: string;
+  /** Why. */
+  readonly purpose: string;
+  readonly hours: number | null;
+}
+
+/** To the administrators: a user asks for access. */
+export function accessRequested(site: Site, request: MailedAccessRequest): Letter {
+  const username = line(request.username);
+  return letter(`${username} asks for access to ${site.host}`, [
+    paragraph(`${username} has to ask before each access to ${site.host}, and waits for your decision.`),
+    fact("Username", username),
+    fact("E-mail", request.email),
+    fact("For", hoursOf(request)),
+    fact("Reason", request.purpose),
+    paragraph("The time runs from the moment at which you allow it."),
+    ...(site.console
+      ? [toPage(site, "See it and decide", "applications")]
+      : [
+          paragraph("To see the user, and decide:"),
+          code(`uam user show ${username}\nuam access allow ${username}\nuam access refuse ${username} --reason TEXT`),
+        ]),
+  ]);
+}
+
+/** To the sponsor: whether their people may have access now. What they typed is quoted. */
+export function accessAsked(site: Site, requests: readonly MailedAccessRequest[], question: MailedQuestion): Letter {
+  const [only] = requests.length === 1 ? requests : [];
+  const who = only === undefined ? `${requests.length} people` : line(only.username);
+  return letter(`${who} ${only === undefined ? "ask" : "asks"} for access to ${site.host}`, [
+    paragraph("Hello,"),
+    paragraph(
+      `You answer for ${who} on ${site.host}, with this address. They have no access there until you allow it, each time. This is what they typed:`,
+    ),
+    ...requests.map((request) =>
+      quote([
+        `Username: ${request.username}`,
+        ...(request.fullName === "" ? [] : [`Name: ${request.fullName}`]),
+        `For: ${hoursOf(request)}`,
+        `Reason: ${request.purpose}`,
+      ]),
+    ),
+    paragraph(
+      "Opening the page decides nothing. It asks whether you allow it; the time runs from the moment at which you do.",
+    ),
+    ...toDecision(site, "See it and answer", question),
+    paragraph("If you did not expect this, refuse it there, or ignore this mail: no access comes from ignoring it."),
+    whomToAsk(site),
+  ]);
+}
+
+/** To the user: their access is open, and until when. */
+export function accessAllowed(
+  site: SiteWithKeys,
+  user: { readonly username: string; readonly expireAt: Date },
+  until: Date,
+): Letter {
+  return letter(`Your access to ${site.host} is open until ${date(until)}`, [
+    hello(user.username),
+    paragraph(`Your access to ${site.host} is open, as you asked.`),
+    fact("Account", accountName(user)),
+    fact("Until", date(until)),
+    paragraph("At that moment your sessions end. Ask again before then if you need longer."),
+    ...howToConnect(site, user),
+    whomToAsk(site, "Did you not ask for it?"),
+  ]);
+}
+
+/** To the user: they get no access now, and why. */
+export function accessRefused(
+  site: Site,
+  { username, reason }: { readonly username: string; readonly reason: string },
+): Letter {
+  return letter(`Your request for access to ${site.host}`, [
+    hello(username),
+    paragraph(`Your request for access to ${site.host} was refused.`),
+    ...(reason === "" ? [] : [fact("Reason", reason)]),
+    ...(site.console ? [toPage(site, "See your account", "me")] : []),
+    whomToAsk(site),
+  ]);
+}
+
+function hoursOf({ hours }: MailedAccessRequest): string {
+  return counted(hours ?? 0, "hour");
+}

@@ -1,0 +1,111 @@
+/** Allows access on request: the account opens at once, and sshd itself shuts it at the end of what was allowed. */
+
+import { eq } from "drizzle-orm";
+import { UamError } from "../../shared/errors.ts";
+import { HOUR, MINUTE, shift } from "../../shared/time/clock.ts";
+import { formatTimestamp } from "../../shared/time/timestamp.ts";
+import { users } from "../../store/schema.ts";
+import { openAccess } from "../accounts/access.ts";
+import { refOf } from "../accounts/account.ts";
+import { type Closing, closingsOf } from "../accounts/closings.ts";
+import { holdCompanyOf, requireGoing } from "../accounts/company-limits.ts";
+import { isExpired, lockUser, type User } from "../accounts/find-user.ts";
+import { allowedUntil, calendarAt, scheduleAt } from "../accounts/opening.ts";
+import { accountMissing } from "../accounts/rebuild.ts";
+import { accessAllowed } from "../mail/access-messages.ts";
+import { date } from "../mail/letter.ts";
+import { queueMail } from "../mail/outbox.ts";
+import { siteWithKeys } from "../mail/site.ts";
+import { auditedGrant } from "../operation/audited.ts";
+import type { Context, Grant, Operation } from "../operation/context.ts";
+
+/** Less is no prolongation: whoever asks again and again changes nothing. */
+const LEAST = MINUTE;
+
+/**
+ * Opens the account for so many hours from now, or from the end of what is allowed already, and mails the user; returns the end. It never lies
+ * beyond the hours that may be allowed from now on, the user's hours of the week, and their end. Throws as `requireAllowable` does.
+ */
+export function allowAccess(context: Context, userId: number, hours: number): Promise<Date> {
+  const entry = { action: "access.allow", resourceId: String(userId), subjectId: userId } as const;
+  return auditedGrant(context, entry, async (op) => {
+    const user = await lockUser(op.tx, userId);
+    op.about({ detail: { username: user.username } });
+    return await open(op, user, hours);
+  });
+}
+
+async function open(op: Grant, user: User, hours: number): Promise<Date> {
+  const { tx, context } = op;
+  const now = context.clock.now();
+  await requireAllowable(op, user);
+  const before = allowedUntil(user, now);
+  const until = endOf(user, hours, now);
+  if (before !== undefined && until.getTime() < before.getTime() + LEAST) {
+    op.record({ unneeded: true });
+    return before;
+  }
+  await requireAccount(context, user);
+  const allowed = { allowedFrom: before === undefined ? now : user.allowedFrom, allowedUntil: until };
+  const set = { ...allowed, hoursDueAt: scheduleAt({ ...user, ...allowed }, now).changesAt };
+  // The user counts as unchanged: what administrators were about to change of them is none of this.
+  await tx.update(users).set(set).where(eq(users.id, user.id));
+  await queueMail(op, {
+    recipient: user.email,
+    message: accessAllowed(await siteWithKeys(context), user, until),
+    expiresAt: until,
+  });
+  await openAccess(op, { ...user, ...set });
+  op.record({ detail: { hours, until: formatTimestamp(until) } });
+  return until;
+}
+
+/**
+ * Throws `conflict` for a user who need not ask, is not active, is being shut or deleted, or whose company has ended, and outside their hours: ended
+ * meanwhile means no.
+ */
+export async function requireAllowable(op: Operation, user: User): Promise<void> {
+  const now = op.context.clock.now();
+  requireOnRequest(user);
+  requireActive(user, await closingsOf(op.tx, user.id), now);
+  requireGoing(await holdCompanyOf(op.tx, user));
+  const { open, changesAt } = calendarAt(user, now);
+  if (open) return;
+  const begins = changesAt !== null && changesAt < user.expireAt ? `they begin on ${date(changesAt)}` : "they are over";
+  const sentence = `It is outside the hours in which ${user.username} may have access; ${begins}`;
+  throw new UamError("conflict", sentence, { reason: "access.outside_hours" });
+}
+
+/** Throws `conflict` for a user who need not ask. */
+export function requireOnRequest({ username, requestRule }: User): void {
+  if (requestRule !== null) return;
+  const sentence = `${username} need not ask for access`;
+  throw new UamError("conflict", sentence, { reason: "access.not_on_request" });
+}
+
+function requireActive(user: User, owed: readonly Closing[], now: Date): void {
+  const { username } = user;
+  if (owed.some(({ kind }) => kind === "remove"))
+    throw new UamError("conflict", `${username} is being deleted`, { reason: "user.deleting" });
+  // What was left of shutting an account at the end of a window is none: opening it does away with that.
+  const isBeingShut = owed.some(({ kind, action }) => kind === "shut" && action !== "");
+  if (user.status === "active" && !isExpired(user, now) && !isBeingShut) return;
+  throw new UamError("conflict", `${username} is not active, and gets no access`, { reason: "user.not_active" });
+}
+
+function endOf(user: User, hours: number, now: Date): Date {
+  const begin = allowedUntil(user, now) ?? now;
+  const { changesAt } = calendarAt(user, now);
+  const ends = [shift(begin, hours * HOUR), shift(now, (user.requestHours ?? 0) * HOUR), changesAt, user.expireAt];
+  return new Date(Math.min(...ends.flatMap((end) => (end === null ? [] : [end.getTime()]))));
+}
+
+async function requireAccount({ host }: Context, user: User): Promise<void> {
+  if (!user.local) return;
+  const presence = await host.presence(refOf(user));
+  if (presence === "missing") throw accountMissing(user, "conflict");
+  if (presence === "foreign") {
+    const sentence = `The host account ${refOf(user).name} is not the one that uam made`;
+    throw new UamError("conflict", sentence, { reason: "account.foreign" });
+  }
+}

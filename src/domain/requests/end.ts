@@ -1,0 +1,71 @@
+/** Ends access on request before its time, and withdraws what still waits for a decision. A closing: it only goes forward. */
+
+import { and, eq } from "drizzle-orm";
+import { formatOptionalTimestamp } from "../../shared/time/timestamp.ts";
+import { approvals, users } from "../../store/schema.ts";
+import { type Closed, owedSentence, shutOnHost, unfinished } from "../accounts/access.ts";
+import { noteClosing, oweClosing, settleClosing } from "../accounts/closings.ts";
+import { lockUser, type User } from "../accounts/find-user.ts";
+import { isDue } from "../accounts/hours.ts";
+import { noteFleetChange } from "../accounts/remote-changes.ts";
+import { auditedClosing } from "../operation/audited.ts";
+import type { ClosingOperation, Context, Operation } from "../operation/context.ts";
+import { parseReason, reasonDetail } from "../users/changeable.ts";
+import { requireOnRequest } from "./allow.ts";
+
+/**
+ * Ends what is allowed at once: the account is shut, and its sessions and processes end; the user stays as they are, and can ask again. Nothing to end
+ * is no failure. Throws `conflict` for a user who need not ask, and `internal` if steps failed on the host: they are owed.
+ */
+export function endAccess(context: Context, userId: number, why = ""): Promise<User> {
+  const entry = { action: "access.end", resourceId: String(userId), subjectId: userId } as const;
+  return auditedClosing(context, entry, async (op) => {
+    const user = await lockUser(op.tx, userId);
+    const reason = parseReason(why);
+    op.about({ detail: { username: user.username, ...reasonDetail(reason) } });
+    requireOnRequest(user);
+    // Also what is over by now, but was not shut yet.
+    const now = context.clock.now();
+    const isOver = user.allowedUntil === null || (user.allowedUntil <= now && !isDue(user, now));
+    if (isOver || user.status !== "active") {
+      if (!(await withdraw(op, userId))) op.record({ unneeded: true });
+      return user;
+    }
+    const note = await noteClosing(context, { userId, kind: "shut", action: "access.end", reason });
+    await withdraw(op, userId);
+    return (await finishEnding(op, user, note)).user;
+  });
+}
+
+/** Does the noted end, or continues it after a crash; refuses the operation with a sentence if something is left to do. */
+export async function finishEnding(op: ClosingOperation, user: User, note: number): Promise<Closed> {
+  op.begun(unfinished(user));
+  const closing = await shutOnHost(op, user);
+  const set = { allowedFrom: null, allowedUntil: null, hoursDueAt: null };
+  await op.tx.update(users).set(set).where(eq(users.id, user.id));
+  await noteFleetChange(op, user);
+  op.record({ detail: { until: formatOptionalTimestamp(user.allowedUntil) } });
+  if (closing.owed.length === 0) await settleClosing(op.tx, note);
+  else {
+    await oweClosing(op, note, { user, owed: closing.owed, recorded: true });
+    op.refuse(owedSentence(`The access of ${user.username} is ended`, closing));
+  }
+  return { user: { ...user, ...set }, ...closing };
+}
+
+/** Whether a request of the user was waiting, which nobody can allow any more. */
+async function withdraw(op: Operation, userId: number): Promise<boolean> {
+  const { actor, clock } = op.context;
+  const isPending = and(
+    eq(approvals.userId, userId),
+    eq(approvals.kind, "access_request"),
+    eq(approvals.status, "pending"),
+  );
+  const [withdrawn] = await op.tx
+    .update(approvals)
+    .set({ status: "rejected", reason: "Withdrawn", reviewedBy: actor.name, reviewedAt: clock.now() })
+    .where(isPending)
+    .returning({ id: approvals.id });
+  if (withdrawn !== undefined) op.record({ detail: { withdrawn: withdrawn.id } });
+  return withdrawn !== undefined;
+}

@@ -1,0 +1,44 @@
+/** Access on request: who allows it, and for how long at most; as text `self:4h`. */
+
+import { UamError } from "../errors.ts";
+import { REQUEST_RULES, type RequestRule } from "../product/statuses.ts";
+
+/** Who has such access has none until they ask. */
+export interface OnRequest {
+  readonly rule: RequestRule;
+  /** Access never reaches further than this many hours from the moment at which it was asked for or allowed. */
+  readonly maxHours: number;
+}
+
+/** A week. */
+export const MAX_REQUEST_HOURS = 168;
+
+const TEXT = /^([a-z]+):([1-9]\d{0,3})h$/;
+
+/** The same; throws `invalid` for a number of hours that is not whole, or out of range. */
+export function checkOnRequest(given: OnRequest): OnRequest {
+  checkRequestHours(given.maxHours, "max_hours");
+  return given;
+}
+
+/** Throws `invalid` for a number of hours that nobody can be allowed. */
+export function checkRequestHours(hours: number, name = "hours"): void {
+  if (Number.isInteger(hours) && hours >= 1 && hours <= MAX_REQUEST_HOURS) return;
+  throw new UamError("invalid", `${name} must be a whole number from 1 to ${MAX_REQUEST_HOURS}`);
+}
+
+/** What the text says; throws `invalid` for one that says nothing. */
+export function parseOnRequest(text: string): OnRequest {
+  const [, rule, hours] = TEXT.exec(text.trim()) ?? [];
+  const known = REQUEST_RULES.find((one) => one === rule);
+  if (known === undefined) {
+    const shown = JSON.stringify(text.slice(0, 40));
+    throw new UamError("invalid", `Not a rule such as self:4h, sponsor:8h or review:24h: ${shown}`);
+  }
+  return checkOnRequest({ rule: known, maxHours: Number(hours) });
+}
+
+/** The text that `parseOnRequest` reads as the same. */
+export function formatOnRequest({ rule, maxHours }: OnRequest): string {
+  return `${rule}:${maxHours}h`;
+}
