@@ -16,7 +16,7 @@ const en = {
     status: "Status",
     statuses: { pending: "Waiting for a decision", approved: "Approved", rejected: "Rejected", all: "All" },
     kind: "Asked for",
-    kinds: { all: "Access or more time", access: "Access", extension: "More time" },
+    kinds: { all: "Anything", access: "An account", extension: "More time", access_request: "Access on request" },
     drop: "Show what waits for a decision",
   },
   empty: {
@@ -38,6 +38,7 @@ const en = {
   card: {
     access: (name: string) => `${name} asks for access`,
     extension: (name: string, days: number) => `${name} asks for ${count(days, "more day", "more days")}`,
+    request: (name: string, hours: number) => `${name} asks for access for ${count(hours, "hour", "hours")}`,
     sameName: (name: string, total: number) =>
       `${count(total, "application", "applications")} on this page ask for the name ${name}. Only one of them can get it.`,
     purpose: "Purpose",
@@ -77,7 +78,13 @@ const en = {
     submit: "Approve",
     busy: "Approving …",
   },
+  allow: {
+    title: (name: string) => `Let ${name} in`,
+    submit: "Allow",
+    busy: "Opening …",
+  },
   reject: {
+    titleRequest: (name: string) => `Refuse the access of ${name}`,
     title: (name: string) => `Reject the application of ${name}`,
     titleExtension: (name: string) => `Reject more time for ${name}`,
     reason: "Reason",
@@ -99,12 +106,16 @@ const en = {
     mail: (email: string) => `${email} gets a mail.`,
     mailReason: (email: string) => `${email} gets a mail with the reason.`,
     noAccount: (account: string) => `${account} is not created.`,
+    allowed: (account: string, hours: number) =>
+      `${account} opens at once, for ${count(hours, "hour", "hours")} from now, or as long as the user may have now.`,
+    shut: (name: string) => `${name} gets no access now, and can ask again.`,
     stays: (name: string) => `Access of ${name} ends when it would have ended.`,
   },
   done: {
     created: (name: string) => `${name}: approved, and the account is created.`,
     approved: (name: string) => `${name}: approved, without an account.`,
     extended: (name: string) => `${name}: approved, and access is extended.`,
+    allowed: (name: string) => `${name}: access is open.`,
     rejected: (name: string) => `${name}: rejected.`,
   },
   decided: {

@@ -24,7 +24,7 @@ interface CardProps {
 }
 
 export function ApplicationCard({ application, isCurrent, onCurrent, sameName, onDecide }: CardProps) {
-  const { id, kind, username, days, status } = application;
+  const { id, username, status } = application;
   const { card } = applicationTexts;
   return (
     <li>
@@ -36,9 +36,7 @@ export function ApplicationCard({ application, isCurrent, onCurrent, sameName, o
         onFocusIn={onCurrent}
       >
         <header class="actions">
-          <h2 id={`${cardId(id)}-title`}>
-            {kind === "extension" && days !== null ? card.extension(username, days) : card.access(username)}
-          </h2>
+          <h2 id={`${cardId(id)}-title`}>{titleOf(application)}</h2>
           <Status value={status} />
         </header>
         {sameName > 1 ? <p class="warned">{card.sameName(username, sameName)}</p> : null}
@@ -56,6 +54,12 @@ export function ApplicationCard({ application, isCurrent, onCurrent, sameName, o
       </article>
     </li>
   );
+}
+
+function titleOf({ username, days, hours }: Application): string {
+  const { card } = applicationTexts;
+  if (days !== null) return card.extension(username, days);
+  return hours !== null ? card.request(username, hours) : card.access(username);
 }
 
 function Facts({ application }: { readonly application: Application }) {
@@ -77,7 +81,7 @@ function Facts({ application }: { readonly application: Application }) {
           </dd>
         </>
       )}
-      <dt>{kind === "extension" ? card.why : card.purpose}</dt>
+      <dt>{kind === "access" ? card.purpose : card.why}</dt>
       <dd>{purpose === "" ? <span class="quiet">{card.nothing}</span> : <Typed text={purpose} />}</dd>
       <dt>{card.supervisor}</dt>
       <dd>{supervisor === "" ? <span class="quiet">{card.nothing}</span> : <Typed text={supervisor} />}</dd>

@@ -127,10 +127,27 @@ function useExpiry(id: number | null): string | undefined {
   return data?.expire_at;
 }
 
+/** Access on request: nothing is left to say, and Enter allows. */
+export function AllowDialog({ application, onClose, onDone }: DecideProps) {
+  const { id, username, email, hours } = application;
+  const { allow, effects, done } = applicationTexts;
+  const work = useDecision(async () => {
+    await api("POST /approvals/:id/review", { params: { id }, body: { approve: true } });
+    await onDone(done.allowed(username));
+  });
+  return (
+    <FormDialog title={allow.title(username)} {...{ work, onClose }} texts={allow} isPossible={!isOver(work.failure)}>
+      <Will sentences={[effects.allowed(hostAccountOf(username), hours ?? 0), effects.mail(email)]} />
+    </FormDialog>
+  );
+}
+
 /** The reason is mailed to whoever applied; Ctrl and Enter reject. */
 export function RejectDialog({ application, onClose, onDone }: DecideProps) {
   const { id, kind, username, email } = application;
   const { reject, effects, done } = applicationTexts;
+  const titles = { access: reject.title, extension: reject.titleExtension, access_request: reject.titleRequest };
+  const then = { access: effects.noAccount(hostAccountOf(username)), extension: effects.stays(username) };
   const [reason, setReason] = useState("");
   const [error, setError] = useState<string>();
   const work = useDecision(async () => {
@@ -142,7 +159,7 @@ export function RejectDialog({ application, onClose, onDone }: DecideProps) {
   });
   return (
     <FormDialog
-      title={kind === "extension" ? reject.titleExtension(username) : reject.title(username)}
+      title={titles[kind](username)}
       {...{ work, onClose }}
       texts={reject}
       isPossible={!isOver(work.failure)}
@@ -162,12 +179,7 @@ export function RejectDialog({ application, onClose, onDone }: DecideProps) {
           void work.run();
         }}
       />
-      <Will
-        sentences={[
-          kind === "extension" ? effects.stays(username) : effects.noAccount(hostAccountOf(username)),
-          effects.mailReason(email),
-        ]}
-      />
+      <Will sentences={[{ ...then, access_request: effects.shut(username) }[kind], effects.mailReason(email)]} />
     </FormDialog>
   );
 }

@@ -10,7 +10,7 @@ import { Pager } from "../../../ui/table.tsx";
 import { useRole } from "../for-role.tsx";
 import { type Application, cardId, isOpen } from "./application.ts";
 import { ApplicationCard } from "./card.tsx";
-import { ApproveDialog, RejectDialog } from "./decide.tsx";
+import { AllowDialog, ApproveDialog, RejectDialog } from "./decide.tsx";
 import { commandOf, moved, nextAfter, sharedNames } from "./keys.ts";
 import { type ApplicationsView, addressOf } from "./view.ts";
 
@@ -26,6 +26,11 @@ interface QueueProps {
 interface Deciding {
   readonly application: Application;
   readonly how: "approve" | "reject";
+}
+
+function dialogOf({ application, how }: Deciding) {
+  if (how === "reject") return RejectDialog;
+  return application.kind === "access_request" ? AllowDialog : ApproveDialog;
 }
 
 export function Queue({ items, total, pageSize, view, onDecided }: QueueProps) {
@@ -69,6 +74,7 @@ export function Queue({ items, total, pageSize, view, onDecided }: QueueProps) {
   }
 
   const close = () => setDeciding(undefined);
+  const Dialog = deciding === undefined ? undefined : dialogOf(deciding);
   return (
     <div class="stack">
       {items.length === 0 ? (
@@ -89,20 +95,13 @@ export function Queue({ items, total, pageSize, view, onDecided }: QueueProps) {
         ))}
       </ol>
       <Pager {...{ page: view.page, pageSize, total }} href={(page) => addressOf({ ...view, page })} />
-      {deciding?.how === "approve" ? (
-        <ApproveDialog
+      {deciding === undefined || Dialog === undefined ? null : (
+        <Dialog
           application={deciding.application}
           onClose={close}
           onDone={(sentence) => onDone(deciding.application, sentence)}
         />
-      ) : null}
-      {deciding?.how === "reject" ? (
-        <RejectDialog
-          application={deciding.application}
-          onClose={close}
-          onDone={(sentence) => onDone(deciding.application, sentence)}
-        />
-      ) : null}
+      )}
     </div>
   );
 }

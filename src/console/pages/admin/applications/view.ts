@@ -6,7 +6,7 @@ import type { Filters } from "../../../odd-filters.ts";
 import { pageOf } from "../../../ui/page-number.ts";
 
 export type StatusFilter = "pending" | "approved" | "rejected" | "all";
-export type KindFilter = "access" | "extension" | "all";
+export type KindFilter = "access" | "extension" | "access_request" | "all";
 
 export interface ApplicationsView {
   readonly status: StatusFilter;
@@ -16,7 +16,7 @@ export interface ApplicationsView {
 }
 
 export const STATUS_FILTERS: readonly StatusFilter[] = ["pending", "approved", "rejected", "all"];
-export const KIND_FILTERS: readonly KindFilter[] = ["all", "access", "extension"];
+export const KIND_FILTERS: readonly KindFilter[] = ["all", "access", "extension", "access_request"];
 
 /** Without a word in the address: everything that waits for a decision. */
 const PLAIN: ApplicationsView = { status: "pending", kind: "all", page: 1 };
