@@ -42,7 +42,10 @@ export const BLOCKS: Readonly<Record<string, readonly Run[]>> = {
     { not: "it would make this host an agent's, and needs a service with a certificate" },
     ...(["here", "here", "here"] as const),
   ],
-  "docs/hours.md": [{ by: "test/cli/commands/users/user-hours.test.ts" }],
+  "docs/hours.md": [
+    { by: "test/cli/commands/users/user-hours.test.ts" },
+    { by: "test/cli/commands/users/access-on-request.test.ts" },
+  ],
   "docs/install.md": [
     { by: "test/debian/sudo.ts" },
     { by: "test/debian/sudo.ts" },

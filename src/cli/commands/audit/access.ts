@@ -1,6 +1,6 @@
-/** uam access: who could log in at a moment of the past. */
+/** uam access: access on request, allowed, refused and ended; and who could log in at a moment of the past. */
 
-import { object } from "@optique/core/constructs";
+import { object, or } from "@optique/core/constructs";
 import { message } from "@optique/core/message";
 import { map, optional } from "@optique/core/modifiers";
 import { command, option } from "@optique/core/primitives";
@@ -10,34 +10,33 @@ import { stored } from "../../terminal/completion.ts";
 import { type Command, EXIT, withServices } from "../../terminal/environment.ts";
 import { writeOut } from "../../terminal/new-file.ts";
 import { type Column, printJson, printTable } from "../../terminal/output.ts";
+import { allowCommand, endCommand, refuseCommand } from "../users/access-on-request.ts";
 
-export const accessCommand = command(
-  "access",
-  map(
-    object({
-      at: option("--at", moment("end"), {
-        description: message`At this time: RFC 3339, a date (its end, UTC), or how long ago, such as 30d.`,
-      }),
-      host: optional(
-        option("--host", stored("NAME", "hosts"), {
-          description: message`Only this host, by the name that it had then.`,
-        }),
-      ),
-      company: optional(
-        option("--company", stored("NAME", "companies"), {
-          description: message`Only users of this company, by the name that it had then.`,
-        }),
-      ),
-      output: textOption("--output", "FILE", message`Write CSV to this new file, which only you can read.`),
-      json: jsonFlag(),
+const past = map(
+  object({
+    at: option("--at", moment("end"), {
+      description: message`At this time: RFC 3339, a date (its end, UTC), or how long ago, such as 30d.`,
     }),
-    (input) => runAccess(input),
-  ),
-  {
-    brief: message`Show who could log in at a moment of the past.`,
-    description: message`Tells from the audit log alone which accounts could be logged in to, on which hosts, until when, with which keys, and by whose decision. Says if the log does not reach back far enough.`,
-  },
+    host: optional(
+      option("--host", stored("NAME", "hosts"), {
+        description: message`Only this host, by the name that it had then.`,
+      }),
+    ),
+    company: optional(
+      option("--company", stored("NAME", "companies"), {
+        description: message`Only users of this company, by the name that it had then.`,
+      }),
+    ),
+    output: textOption("--output", "FILE", message`Write CSV to this new file, which only you can read.`),
+    json: jsonFlag(),
+  }),
+  (input) => runAccess(input),
 );
+
+export const accessCommand = command("access", or(past, allowCommand, refuseCommand, endCommand), {
+  brief: message`Allow, refuse or end access on request; or show who could log in at a moment of the past.`,
+  description: message`With --at it tells from the audit log alone which accounts could be logged in to, on which hosts, until when, with which keys, and by whose decision. Says if the log does not reach back far enough.`,
+});
 
 interface Input {
   readonly at: Date;

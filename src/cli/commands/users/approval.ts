@@ -1,4 +1,4 @@
-/** uam approval: applications for access, and requests for more time. */
+/** uam approval: applications for access, and users' requests. */
 
 import { object, or } from "@optique/core/constructs";
 import { message } from "@optique/core/message";
@@ -24,14 +24,14 @@ const list = command(
       ),
       kind: optional(
         option("--kind", oneOf(APPROVAL_KINDS, "KIND"), {
-          description: message`Only applications for access, or only requests for more time (extension).`,
+          description: message`Only applications for access, only requests for more time (extension), or only for access on request (access_request).`,
         }),
       ),
       json: jsonFlag(),
     }),
     (input) => runList(input),
   ),
-  { brief: message`List applications and requests for more time, newest first.` },
+  { brief: message`List applications and users' requests, newest first.` },
 );
 
 const id = argument(offering(integer({ min: 1, metavar: "ID" }), "applications"), {
@@ -57,8 +57,8 @@ const approve = command(
       runReview(id, { ...review, approve: true, ...(noUser ? { createUser: false } : {}) }, json),
   ),
   {
-    brief: message`Approve an application and create the user, or give a user more time.`,
-    description: message`Approves the application, creates the user and the host account, or extends the user who asks for more time, and mails the applicant. If the user cannot be created or extended, the application stays pending.`,
+    brief: message`Approve an application and create the user, or give a user what they ask for.`,
+    description: message`Approves the application, creates the user and the host account, extends the user who asks for more time, or opens the access of the user who asks for it, and mails the applicant. If that fails, the application stays pending.`,
   },
 );
 
@@ -78,7 +78,7 @@ const reject = command(
 );
 
 export const approvalCommand = command("approval", or(list, approve, reject), {
-  brief: message`Review applications for access and requests for more time.`,
+  brief: message`Review applications for access and users' requests.`,
 });
 
 type ApplicationRecord = ReturnType<typeof import("../../../server/records.ts").applicationRecord>;
@@ -86,7 +86,7 @@ type ApplicationRecord = ReturnType<typeof import("../../../server/records.ts").
 const COLUMNS: readonly Column<ApplicationRecord>[] = [
   { header: "ID", value: (application) => application.id },
   { header: "USERNAME", value: (application) => application.username },
-  { header: "KIND", value: ({ kind, days }) => (days === null ? kind : `${kind}, ${days}d`) },
+  { header: "KIND", value: kindOf },
   { header: "STATUS", value: (application) => application.status },
   { header: "CREATED", value: (application) => shortTime(application.created_at) },
   { header: "EMAIL", value: (application) => application.email, narrow: "cut" },
@@ -99,6 +99,11 @@ const COLUMNS: readonly Column<ApplicationRecord>[] = [
   { header: "PURPOSE", value: (application) => application.purpose || "-", narrow: "either" },
   { header: "REVIEWED BY", value: (application) => application.reviewed_by || "-", narrow: "drop" },
 ];
+
+function kindOf({ kind, days, hours }: ApplicationRecord): string {
+  if (days !== null) return `${kind}, ${days}d`;
+  return hours === null ? kind : `${kind}, ${hours}h`;
+}
 
 interface ListInput extends ApplicationFilter {
   readonly page: number;

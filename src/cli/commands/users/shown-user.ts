@@ -25,8 +25,9 @@ export function withUser(
 /** Prints the user in the shape of the API's records. */
 export async function printUser(environment: CliEnvironment, user: UserRow, json: boolean): Promise<number> {
   const { userRecord } = await import("../../../server/records.ts");
+  const { onRequestText } = await import("../../../server/hours-records.ts");
   const record = userRecord(user, systemClock.now());
   if (json) printJson(environment, record);
-  else printRecord(environment, { ...record, hours: user.hours ?? "always" });
+  else printRecord(environment, { ...record, hours: user.hours ?? "always", on_request: onRequestText(user) ?? "" });
   return EXIT.done;
 }

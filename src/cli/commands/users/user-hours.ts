@@ -5,6 +5,7 @@ import { message } from "@optique/core/message";
 import { map, optional } from "@optique/core/modifiers";
 import { command, option } from "@optique/core/primitives";
 import { choice, string } from "@optique/core/valueparser";
+import { parseOnRequest } from "../../../shared/hours/on-request.ts";
 import { HOURS_ENDS } from "../../../shared/product/statuses.ts";
 import { jsonFlag, textOption, userArgument } from "../../terminal/arguments.ts";
 import { type Command, EXIT, withServices } from "../../terminal/environment.ts";
@@ -13,7 +14,7 @@ import { readHours } from "../../terminal/hours.ts";
 import { parseMoment } from "../../terminal/moment.ts";
 import { printJson, printTable, shortTime } from "../../terminal/output.ts";
 
-/** `--from`, `--hours` and `--hours-end`. */
+/** `--from`, `--hours`, `--hours-end` and `--on-request`. */
 export function timeOptions() {
   return {
     from: textOption("--from", "TIME", message`When access begins: RFC 3339, or a date (its start, UTC).`),
@@ -21,6 +22,11 @@ export function timeOptions() {
     hoursEnd: optional(
       option("--hours-end", choice(HOURS_ENDS), {
         description: message`What ends with the hours: "sessions", everything that runs (the default), or "logins", so that what is open stays until the end of the account.`,
+      }),
+    ),
+    onRequest: optional(
+      option("--on-request", string({ metavar: "RULE" }), {
+        description: message`No access until the user asks, each time: who allows it (self, sponsor or review), and for how many hours at most, such as self:4h; "none" if they need not ask.`,
       }),
     ),
   };
@@ -39,13 +45,16 @@ export function hoursOption() {
 export async function timesOf({
   from,
   hours,
+  onRequest,
 }: {
   readonly from?: string | undefined;
   readonly hours?: string | undefined;
+  readonly onRequest?: string | undefined;
 }) {
   return {
     ...(from === undefined ? {} : { startsAt: parseMoment(from, "start", new Date(0)) }),
     ...(hours === undefined ? {} : { hours: await readHours(hours) }),
+    ...(onRequest === undefined ? {} : { onRequest: onRequest === "none" ? null : parseOnRequest(onRequest) }),
   };
 }
 

@@ -57,12 +57,12 @@ const create = command(
       sponsorEmail: sponsorOption(),
       json: jsonFlag(),
     }),
-    ({ json, company, manager, until: expireAt, from, hours, ...input }): Command =>
+    ({ json, company, manager, until: expireAt, from, hours, onRequest, ...input }): Command =>
       async (environment) => {
         const { createUser } = await import("../../../domain/users/users.ts");
         const user = await withServices(environment, "change", async (context) =>
           createUser(context, {
-            ...{ ...input, expireAt, ...(await timesOf({ from, hours })) },
+            ...{ ...input, expireAt, ...(await timesOf({ from, hours, onRequest })) },
             ...(await belongingOf(context, { company, manager })),
           }),
         );
@@ -92,17 +92,19 @@ const update = command(
       sponsorEmail: sponsorOption(),
       json: jsonFlag(),
     }),
-    ({ user, json, company, manager, from, hours, ...others }): Command =>
+    ({ user, json, company, manager, from, hours, onRequest, ...others }): Command =>
       async (environment) => {
-        if (Object.values({ ...others, from, hours, company, manager }).every((change) => change === undefined)) {
+        if (
+          Object.values({ ...others, from, hours, onRequest, company, manager }).every((change) => change === undefined)
+        ) {
           environment.err(
-            "uam: Give one of --email, --full-name, --supervisor, --purpose, --note, --network, --from, --hours, --hours-end, --company, --manager or --sponsor.\n",
+            "uam: Give one of --email, --full-name, --supervisor, --purpose, --note, --network, --from, --hours, --hours-end, --on-request, --company, --manager or --sponsor.\n",
           );
           return EXIT.usage;
         }
         const { updateUser } = await import("../../../domain/users/update.ts");
         return await withUser("change", user, json, async (context, found) => {
-          const changes = { ...others, ...(await timesOf({ from, hours })) };
+          const changes = { ...others, ...(await timesOf({ from, hours, onRequest })) };
           return await updateUser(context, found.id, {
             ...changes,
             ...(await belongingOf(context, { company, manager })),
@@ -111,8 +113,8 @@ const update = command(
       },
   ),
   {
-    brief: message`Change e-mail, full name, supervisor, sponsor, purpose, note, company, networks, start or hours.`,
-    description: message`Changes only what is given. Hours take effect at once: outside them the account is shut, and SSH sessions end. Networks take effect at once: keys are refused from outside them, and SSH sessions from outside end.`,
+    brief: message`Change e-mail, full name, supervisor, sponsor, purpose, note, company, networks, start, hours, or whom they have to ask.`,
+    description: message`Changes only what is given. Hours and the need to ask take effect at once: without access the account is shut, and SSH sessions end. Networks take effect at once: keys are refused from outside them, and SSH sessions from outside end.`,
   },
 );
 
