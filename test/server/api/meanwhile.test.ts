@@ -117,7 +117,6 @@ const OF_TOKENS: Readonly<Record<string, readonly [number, Loss]>> = {
 /** For who is shut: the status table's answer where it has one. */
 const SHUT: Readonly<Record<string, number>> = {
   "POST /me/keys": 409,
-  "POST /me/access": 409,
   "POST /me/extension": 409,
   "POST /me/terms": 409,
   "POST /me/lock": 409,
@@ -128,7 +127,11 @@ const SHUT: Readonly<Record<string, number>> = {
 const OF_USERS: Readonly<Record<string, readonly [(route: string) => number, Loss]>> = {
   "logged out": [() => 401, byUser(({ client }) => logOut(client))],
   deleted: [(route) => (route === "POST /auth/logout" ? 200 : 404), byUser(({ id }) => deleteUser(app.system, id))],
-  disabled: [(route) => SHUT[route] ?? 200, byUser(({ id }) => disableUser(app.system, id))],
+  // Giving access asks for the permission first, so who has lost the session as well is told of that.
+  disabled: [
+    (route) => ({ ...SHUT, "POST /me/access": 409 })[route] ?? 200,
+    byUser(({ id }) => disableUser(app.system, id)),
+  ],
   "locked by themselves": [
     (route) => SHUT[route] ?? 401,
     byUser(async ({ client: { cookie } }) => {
