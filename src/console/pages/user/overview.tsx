@@ -10,6 +10,7 @@ import { Notice } from "../../ui/notice.tsx";
 import { Page, Section } from "../../ui/page.tsx";
 import { Typed } from "../../ui/typed.tsx";
 import { Loaded } from "../../use-api.tsx";
+import { AccessOnRequest } from "./overview/access.tsx";
 import { End } from "./overview/end.tsx";
 import { MoreTime } from "./overview/more-time.tsx";
 import { type OwnAccount, useOwnAccount, useOwnKeys } from "./own-account.ts";
@@ -26,6 +27,7 @@ export const Overview = signedIn("user", () => {
             <AskForTerms own={account} />
             {account.status === "active" && keys.data?.items.length === 0 && !isAsked(account) ? <FirstKey /> : null}
             <End own={account} />
+            <AccessOnRequest own={account} />
             <div class="columns">
               <Connection own={account} hasKeys={keys.data?.items.length !== 0} />
               <Loaded query={keys}>{({ items }) => <Keys own={account} count={items.length} />}</Loaded>

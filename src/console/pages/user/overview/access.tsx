@@ -1,0 +1,160 @@
+/** Access on request: asking for it, how long it is still open, why not now, and what became of the last request. */
+
+import { useState } from "preact/hooks";
+import { PAGES } from "../../../../shared/product/pages.ts";
+import { MAX_PURPOSE } from "../../../../shared/text/person.ts";
+import { type AnswerOf, ApiFailure, api } from "../../../api.ts";
+import { forgetAnswers } from "../../../signed-in.tsx";
+import { accessTexts as texts } from "../../../texts/user/access.ts";
+import { useAction } from "../../../ui/action.ts";
+import { Button } from "../../../ui/button.tsx";
+import { moment, relative, useNow } from "../../../ui/clock.ts";
+import { Area, Input } from "../../../ui/field.tsx";
+import { Form } from "../../../ui/form.tsx";
+import { Failure, Notice } from "../../../ui/notice.tsx";
+import { Section } from "../../../ui/page.tsx";
+import { Typed } from "../../../ui/typed.tsx";
+import { Done } from "../done.tsx";
+import type { OwnAccount } from "../own-account.ts";
+
+type OnRequest = NonNullable<OwnAccount["on_request"]>;
+
+/** Nothing for whoever need not ask, and for accounts that are shut. */
+export function AccessOnRequest({ own }: { readonly own: OwnAccount }) {
+  const present = useNow();
+  const [done, setDone] = useState("");
+  const { on_request: rule, access, access_changes_at: changes } = own;
+  if (rule === null || own.status !== "active") return null;
+  const until = changes ?? own.ends.at;
+  const isOpen = access === "open" && Date.parse(until) > present;
+  const isOutside = access === "not_yet" || access === "outside_hours";
+  const isPending = rule.request?.status === "pending";
+  return (
+    <Section title={texts.title}>
+      {done === "" ? null : <Done key={done}>{done}</Done>}
+      {isOpen ? (
+        <>
+          <p class="lead">{texts.open(relative(Date.parse(until), present))}</p>
+          <p>
+            {texts.until} <time dateTime={until}>{moment(until)}</time>
+          </p>
+          <End label={texts.end} onDone={() => setDone(texts.ended)} />
+        </>
+      ) : (
+        <p>{texts.rules[rule.rule]}</p>
+      )}
+      <LastRequest rule={rule} isOpen={isOpen} />
+      {isPending ? null : isOutside ? (
+        <p>{changes === null ? texts.over : texts.outside(moment(changes))}</p>
+      ) : (
+        <Ask rule={rule} isOpen={isOpen} onOpened={() => setDone(texts.opened)} />
+      )}
+    </Section>
+  );
+}
+
+function LastRequest({ rule: { request }, isOpen }: { readonly rule: OnRequest; readonly isOpen: boolean }) {
+  if (request?.status === "pending") {
+    return (
+      <Notice kind="info" title={texts.waiting}>
+        <p>{texts.asked(request.hours, moment(request.created_at))}</p>
+        <End label={texts.withdraw} />
+      </Notice>
+    );
+  }
+  if (request?.status !== "rejected" || request.reason === "Withdrawn" || isOpen) return null;
+  return (
+    <Notice kind="warn" title={texts.rejected}>
+      {request.reason === "" ? null : <Typed text={request.reason} />}
+    </Notice>
+  );
+}
+
+interface AskProps {
+  readonly rule: OnRequest;
+  readonly isOpen: boolean;
+  readonly onOpened: () => void;
+}
+
+function Ask({ rule, isOpen, onOpened }: AskProps) {
+  const most = rule.max_hours;
+  const [hours, setHours] = useState(String(most));
+  const [reason, setReason] = useState("");
+  const [fault, setFault] = useState<"hours" | "reason">();
+  const sending = useAction(async () => {
+    try {
+      const body = { hours: Number(hours), reason: reason.trim() };
+      const answer: AnswerOf<"POST /me/access"> = await api("POST /me/access", { body });
+      setReason("");
+      if (answer.access === "open") onOpened();
+    } finally {
+      await forgetAnswers();
+    }
+  });
+
+  function send() {
+    const isWhole = /^\d{1,3}$/.test(hours.trim()) && Number(hours) >= 1 && Number(hours) <= most;
+    const wrong = isWhole ? (reason.trim() === "" ? "reason" : undefined) : "hours";
+    setFault(wrong);
+    if (wrong === undefined) void sending.run();
+  }
+
+  return (
+    <Form onSubmit={() => send()}>
+      <Area
+        label={texts.reason}
+        error={fault === "reason" ? texts.reasonFault : undefined}
+        value={reason}
+        onValue={setReason}
+        name="reason"
+        maxLength={MAX_PURPOSE}
+        rows={2}
+        required
+      />
+      <Input
+        label={texts.hours}
+        hint={texts.hoursHint(most)}
+        error={fault === "hours" ? texts.hoursFault(most) : undefined}
+        value={hours}
+        onValue={setHours}
+        type="number"
+        name="hours"
+        min={1}
+        max={most}
+        required
+      />
+      <Failure failure={sending.failure} />
+      <div class="actions">
+        <Button type="submit" kind="primary" busy={sending.busy && texts.asking}>
+          {isOpen ? texts.more : texts.ask}
+        </Button>
+        {isStale(sending.failure) ? <a href={PAGES.login}>{texts.login}</a> : null}
+      </div>
+    </Form>
+  );
+}
+
+function isStale(failure: unknown): boolean {
+  return failure instanceof ApiFailure && failure.reason === "access.fresh_login";
+}
+
+function End({ label, onDone }: { readonly label: string; readonly onDone?: () => void }) {
+  const ending = useAction(async () => {
+    try {
+      await api("DELETE /me/access");
+      onDone?.();
+    } finally {
+      await forgetAnswers();
+    }
+  });
+  return (
+    <>
+      <Failure failure={ending.failure} />
+      <div class="actions">
+        <Button busy={ending.busy && texts.ending} onClick={() => void ending.run()}>
+          {label}
+        </Button>
+      </div>
+    </>
+  );
+}
