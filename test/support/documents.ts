@@ -44,6 +44,7 @@ export const BLOCKS: Readonly<Record<string, readonly Run[]>> = {
   ],
   "docs/hours.md": [
     { by: "test/cli/commands/users/user-hours.test.ts" },
+    { not: "hours of groups of hosts, which test/domain/hosts/group-hours.test.ts sets over the API" },
     { by: "test/cli/commands/users/access-on-request.test.ts" },
   ],
   "docs/install.md": [
