@@ -3,6 +3,9 @@
 import { severalAtOnce } from "../../shared/work/several.ts";
 import type { Context } from "../operation/context.ts";
 
+/** The reason in the records of the users. */
+export const REASON = "company";
+
 /** Users share the waits for the disk and the host, as where many expire at once. */
 const AT_ONCE = 4;
 

@@ -17,7 +17,7 @@ import type { Context, Services } from "../operation/context.ts";
 import { type Actor, storedActor } from "../operation/entry.ts";
 import { onward } from "../operation/permission.ts";
 import { type Company, entryOf, getCompany, requireCompany, requireLocked } from "./companies.ts";
-import { forEachUser } from "./each-user.ts";
+import { forEachUser, REASON } from "./each-user.ts";
 import { hostsOfEnding } from "./ending-hosts.ts";
 
 /** How far the end of a company is. */
@@ -35,9 +35,6 @@ export interface Ending {
   /** Undefined where no user has an account on a host with an agent. */
   readonly hosts: Confirmation | undefined;
 }
-
-/** The reason in the records of the users. */
-const REASON = "company";
 
 /**
  * Ends the company, or goes on with that; returns how far it is once everybody is disabled, or after `patience` milliseconds: the rest goes on.

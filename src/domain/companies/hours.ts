@@ -6,13 +6,17 @@ import { counted, namedUpTo } from "../../shared/text/counted.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { users } from "../../store/schema.ts";
 import type { CompanyRow } from "../../store/schema-companies.ts";
+import { storeUser } from "../accounts/access.ts";
 import { refOf } from "../accounts/account.ts";
 import { holdCompanyOf } from "../accounts/company-limits.ts";
+import { hasFewerHours } from "../accounts/fewer-hours.ts";
 import { lockUserIfStored, selectUsersWhere, type User } from "../accounts/find-user.ts";
 import { followHours } from "../accounts/hours.ts";
 import { accessAt, hoursOf } from "../accounts/opening.ts";
+import { noteFleetChange } from "../accounts/remote-changes.ts";
+import { audited } from "../operation/audited.ts";
 import type { Context } from "../operation/context.ts";
-import { forEachUser } from "./each-user.ts";
+import { forEachUser, REASON } from "./each-user.ts";
 
 /** Names in a sentence. */
 const MOST = 20;
@@ -45,14 +49,22 @@ export async function followCompanyHours(context: Context, company: CompanyRow, 
   });
 }
 
-/** The user before the company, as in every operation: two who wait the other way round would wait for each other. */
-async function carry({ db, clock }: Context, userId: number): Promise<void> {
-  await db.transaction(async (tx) => {
-    const user = await lockUserIfStored(tx, userId);
-    const company = user && (await holdCompanyOf(tx, user));
-    if (company === undefined || company.hours === user?.companyHours) return;
-    const carried = { companyHours: company.hours, hoursDueAt: clock.now() };
-    await tx.update(users).set(carried).where(eq(users.id, userId));
+/**
+ * The user before the company, as in every operation: two who wait the other way round would wait for each other. On record, since that is
+ * what further hosts follow.
+ */
+async function carry(context: Context, userId: number): Promise<void> {
+  const about = { resourceId: String(userId), subjectId: userId, detail: { reason: REASON } };
+  await audited(context, { action: "user.update", ...about }, async (op) => {
+    const user = await lockUserIfStored(op.tx, userId);
+    const company = user && (await holdCompanyOf(op.tx, user));
+    if (user === undefined || company === undefined || company.hours === user.companyHours)
+      return op.record({ unneeded: true });
+    const detail = { company_hours: company.hours ?? "", old_company_hours: user.companyHours ?? "" };
+    op.record({ detail: { username: user.username, ...detail } });
+    const now = context.clock.now();
+    const carried = await storeUser(op, user, { companyHours: company.hours, hoursDueAt: now });
+    if (hasFewerHours(user, carried, now)) await noteFleetChange(op, carried);
   });
 }
 

@@ -18,12 +18,9 @@ import { auditedClosing } from "../operation/audited.ts";
 import type { ClosingOperation, Context, Services } from "../operation/context.ts";
 import { type Actor, storedActor } from "../operation/entry.ts";
 import { requireNotBeingShortened } from "../users/changeable.ts";
-import { forEachUser } from "./each-user.ts";
+import { forEachUser, REASON } from "./each-user.ts";
 import { carriesOthers, followCompanyHours } from "./hours.ts";
 import { findLoss, findLosses, type Loss } from "./losses.ts";
-
-/** The reason in the records of the users. */
-export const REASON = "company";
 
 /** Takes from the users of the company what they have beyond its limits. Never throws: what fails is logged, and the minute's job goes on. */
 export async function narrowUsers(context: Context, companyId: number, signal?: AbortSignal): Promise<void> {

@@ -1,12 +1,13 @@
 /** What further hosts are told of when accounts are open. */
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { eq } from "drizzle-orm";
 import { disableUser } from "../../../src/domain/users/users.ts";
 import { isFar, needsHours } from "../../../src/domain/wire/hours-state.ts";
 import type { HostState } from "../../../src/protocol/fleet.ts";
 import { parseHostState } from "../../../src/protocol/fleet-answers.ts";
 import { DAY, HOUR, shift } from "../../../src/shared/time/clock.ts";
-import { hosts } from "../../../src/store/schema-fleet.ts";
+import { fleetChanges, hosts } from "../../../src/store/schema-fleet.ts";
 import type { TestAgent } from "../../support/agent.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 import { joinedAgent } from "../../support/fleet.ts";
@@ -111,6 +112,25 @@ describe("hours on the wire", () => {
     expect([await patch(until("12:00")), await patch(until("13:00"))]).toEqual([undefined, undefined]);
     expect(await patch(null)).toBeUndefined();
     expect(await patch(OFFICE)).toMatchObject({ total: 2 });
+  });
+
+  test("hours of a company are told for each of its users, and fewer of them are to be confirmed", async () => {
+    const { id: companyId } = (await admin.call("POST", "/companies", { name: "Lindqvist AB" })).body.data;
+    const id = await create("hanna", { company_id: companyId });
+    expect(accountIn(await agent.state(), "hanna")?.hours).toBeUndefined();
+    const monday = { zone: "UTC", windows: [{ days: ["mon"], from: "10:00", to: "11:00" }] };
+    expect((await admin.call("PATCH", `/companies/${companyId}`, { hours: monday })).status).toBe(200);
+    const windows = [{ from: "2026-11-30T10:00:00.000Z", to: "2026-11-30T11:00:00.000Z" }];
+    expect(accountIn(await agent.state(), "hanna")).toMatchObject({ hours: { windows } });
+    const record = await t.lastAudit("user.update");
+    expect(record).toMatchObject({
+      subjectId: id,
+      detail: { reason: "company", company_hours: "mon 10:00-11:00 UTC" },
+    });
+    const changes = await t.db.select().from(fleetChanges).where(eq(fleetChanges.recordId, record.id));
+    expect(changes).toMatchObject([{ userId: id }]);
+    await admin.call("PATCH", `/companies/${companyId}`, { hours: null });
+    expect(accountIn(await agent.state(), "hanna")?.hours).toBeUndefined();
   });
 
   test("later windows come by themselves within two days, once; a host without hours is not told anything", async () => {
