@@ -1,6 +1,6 @@
 /** deploy/ansible, by Debian's own ansible, against the service: the playbook of docs/ansible.md, and what else the modules do. */
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,6 +8,7 @@ import process from "node:process";
 import { createToken } from "../src/domain/auth/tokens/tokens.ts";
 import { type Client, createTestApp, type TestApp } from "./support/app.ts";
 import { documentText } from "./support/documents.ts";
+import { describeSlowIf } from "./support/thorough.ts";
 
 const COLLECTION = join(import.meta.dir, "../deploy/ansible");
 const [, PLAYBOOK = ""] = /^```yaml\n(- hosts.*?)^```$/ms.exec(documentText("docs/ansible.md")) ?? [];
@@ -93,7 +94,7 @@ async function listed(path: string): Promise<readonly Record<string, unknown>[]>
   return (await admin.call("GET", `${path}${path.includes("?") ? "&" : "?"}page_size=100`)).body.data.items;
 }
 
-describe.skipIf(!isHere)("docs/ansible.md", () => {
+describeSlowIf(isHere)("docs/ansible.md", () => {
   test("its playbook: a check changes nothing, a run does, and a second one finds nothing to do", async () => {
     const checked = await play(PLAYBOOK, "--check", "--diff");
     expect([checked.status, (await listed("/users")).length, (await listed("/companies")).length]).toEqual([0, 0, 0]);
@@ -111,7 +112,7 @@ describe.skipIf(!isHere)("docs/ansible.md", () => {
   });
 });
 
-describe.skipIf(!isHere)("modules", () => {
+describeSlowIf(isHere)("modules", () => {
   test("user: an end is moved once, and the preview says what a deletion does", async () => {
     const user = { name: "tilde", email: "tilde@example.org", expire_at: "2029-01-01T00:00:00Z" };
     const gone = { name: "tilde", state: "absent" };

@@ -36,7 +36,7 @@ describe("uam user create", () => {
     expect(Object.keys(record)).toEqual([
       ...["id", "username", "host_account", "email", "full_name", "supervisor", "purpose", "note"],
       ...["source_networks", "company_id", "manager", "sponsor_email", "status", "expire_at"],
-      ...["starts_at", "hours", "hours_end", "access", "access_changes_at", "disabled_at", "welcome"],
+      ...["starts_at", "hours", "hours_end", "on_request", "access", "access_changes_at", "disabled_at", "welcome"],
       ...["created_at", "updated_at"],
     ]);
     expect(record).toMatchObject({ username: "bob", supervisor: "", purpose: "a test", disabled_at: null });
@@ -166,7 +166,7 @@ describe("changes", () => {
     const { code, stderr } = await cli.run(["user", "update", "bob"]);
     expect(code).toBe(2);
     expect(stderr).toBe(
-      "uam: Give one of --email, --full-name, --supervisor, --purpose, --note, --network, --from, --hours, --hours-end, --company, --manager or --sponsor.\n",
+      "uam: Give one of --email, --full-name, --supervisor, --purpose, --note, --network, --from, --hours, --hours-end, --on-request, --company, --manager or --sponsor.\n",
     );
   });
 
