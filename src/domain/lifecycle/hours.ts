@@ -1,6 +1,8 @@
 /** Opens and shuts accounts at the second at which their users' access begins or ends by start or hours. */
 
 import { and, asc, gt, lte } from "drizzle-orm";
+import { lockedAccounts, readLocks } from "../../shared/system/lock-journal.ts";
+import { hostAccountOf } from "../../shared/text/account-name.ts";
 import { SECOND } from "../../shared/time/clock.ts";
 import { severalAtOnce } from "../../shared/work/several.ts";
 import { listen } from "../../store/notify.ts";
@@ -38,26 +40,29 @@ export function watchHours({ db, log }: Pick<Services, "db" | "log">, heard: () 
 
 /**
  * Does what is due for everybody, also what becomes due meanwhile: first where access ends, because somebody may still be logged in, and of
- * both what is latest first. A failure is logged, stays due and does not stop the others. Ends early when `signal` says so, with what was
- * begun.
+ * both what is latest first. Accounts that `uam lock` shut without the database, in the journal in `dataDir`, stay shut until that is recorded.
+ * A failure is logged, stays due and does not stop the others. Ends early when `signal` says so, with what was begun.
  */
-export async function followDueHours(services: Services, signal?: AbortSignal): Promise<void> {
+export async function followDueHours(services: Services, dataDir: string, signal?: AbortSignal): Promise<void> {
+  const { log } = services;
   const context = systemContext(services);
   const queue = createQueue(services);
+  const isLocked = ({ username }: UserRow) => lockedAccounts(readLocks(dataDir, log)).has(hostAccountOf(username));
   await severalAtOnce(Array(AT_ONCE).keys(), { atOnce: AT_ONCE, signal }, async () => {
-    for (let id = await queue.next(); id !== undefined && signal?.aborted !== true; id = await queue.next()) {
-      const userId = id;
+    for (let user = await queue.next(); user !== undefined && signal?.aborted !== true; user = await queue.next()) {
+      if (isLocked(user)) continue;
+      const userId = user.id;
       await followDue(context, userId).catch((error: unknown) =>
-        services.log.error("a user's hours could not be followed and will be tried again", { userId, error }),
+        log.error("a user's hours could not be followed and will be tried again", { userId, error }),
       );
     }
   });
 }
 
-/** The ids of users for whom something is due, each once for each time that it becomes due. */
+/** The users for whom something is due, each once for each time that it becomes due. */
 function createQueue({ db, clock }: Services) {
-  const ending: number[] = [];
-  const beginning: number[] = [];
+  const ending: UserRow[] = [];
+  const beginning: UserRow[] = [];
   let seen = new Date(0);
   let looking: Promise<void> | undefined;
 
@@ -66,12 +71,12 @@ function createQueue({ db, clock }: Services) {
     const isDue = and(gt(users.hoursDueAt, seen), lte(users.hoursDueAt, now));
     const due: UserRow[] = await db.select().from(users).where(isDue).orderBy(asc(users.hoursDueAt), asc(users.id));
     seen = now;
-    for (const user of due) (hasToShut(user, now) ? ending : beginning).push(user.id);
+    for (const user of due) (hasToShut(user, now) ? ending : beginning).push(user);
   }
 
   return {
     /** Undefined once nothing is due any more. */
-    async next(): Promise<number | undefined> {
+    async next(): Promise<UserRow | undefined> {
       const isEmpty = ending.length + beginning.length === 0;
       if (isEmpty || clock.now().getTime() - seen.getTime() >= LOOK_AGAIN) {
         looking ??= look().finally(() => {

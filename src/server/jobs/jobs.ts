@@ -36,6 +36,8 @@ const HOURS = "hours";
 
 /** The dependencies of the jobs besides the services. */
 export interface JobParts {
+  /** Where the journal of `uam lock` is. */
+  readonly dataDir: string;
   readonly transport: MailTransport;
   /** Repairs the host and returns what differed. */
   readonly reconcile: () => Promise<readonly Drift[]>;
@@ -50,14 +52,14 @@ export interface RunningJobs {
 }
 
 /** All jobs, in the order in which they catch up at the start. */
-export function jobsOf(services: Services, { reconcile }: JobParts): readonly Job[] {
+export function jobsOf(services: Services, { reconcile, dataDir }: JobParts): readonly Job[] {
   const context = systemContext(services);
   const logDrifts = createDriftLog(services);
   // Before this nobody was listening, so that no host can have been silent.
   const startedAt = services.clock.now();
   return [
     { name: "expire", schedule: "* * * * *", isUrgent: true, run: (signal) => expire(services, signal) },
-    { name: HOURS, schedule: "* * * * *", isUrgent: true, run: (signal) => followDueHours(services, signal) },
+    { name: HOURS, schedule: "* * * * *", isUrgent: true, run: (signal) => followDueHours(services, dataDir, signal) },
     {
       name: "companies",
       schedule: "* * * * *",

@@ -65,7 +65,7 @@ const records = async (action: string) =>
     .filter(({ subjectId }) => subjectId === id)
     .map(({ result, actorType }) => [result, actorType]);
 const at = (text: string) => app.clock.set(new Date(text));
-const follow = () => followDueHours(app.services);
+const follow = () => followDueHours(app.services, app.config.dataDir);
 const expectShut = () => expect(account()).toMatchObject({ open: false, file: [] });
 const expectAsWanted = async () => {
   const wanted = (await allAccounts(app.services.db, app.clock.now())).find((one) => one.name === `ext_${name}`);

@@ -56,7 +56,7 @@ describe("updateCompany() with hours", () => {
     expect(account(other)?.open).toBe(true);
     expect((await getCompany(app.system, companyId)).isNarrowing).toBe(false);
     app.clock.set(new Date("2026-11-27T13:00:00Z"));
-    await followDueHours(app.services);
+    await followDueHours(app.services, app.config.dataDir);
     expect(account(inside)).toMatchObject({ open: true, expireAt: new Date("2026-11-27T18:00:00Z") });
     const { detail } = await app.lastAudit("company.update");
     expect(detail).toMatchObject({ hours: "mon-fri 13:00-18:00 UTC", old_hours: "" });

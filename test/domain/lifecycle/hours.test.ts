@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { eq } from "drizzle-orm";
 import { allAccounts } from "../../../src/domain/accounts/account.ts";
 import { closingsOf } from "../../../src/domain/accounts/closings.ts";
@@ -10,6 +13,7 @@ import { extendUser } from "../../../src/domain/users/extend.ts";
 import { updateUser } from "../../../src/domain/users/update.ts";
 import { createUser, disableUser, enableUser, type NewUser } from "../../../src/domain/users/users.ts";
 import { parseHours } from "../../../src/shared/hours/text.ts";
+import { removeLock, writeLock } from "../../../src/shared/system/lock-journal.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../../../src/shared/time/clock.ts";
 import { closings, users } from "../../../src/store/schema.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
@@ -43,7 +47,7 @@ async function make(input: Partial<NewUser>, keys = 1): Promise<void> {
 }
 
 const at = (text: string) => app.clock.set(new Date(text));
-const follow = () => followDueHours(app.services);
+const follow = () => followDueHours(app.services, app.config.dataDir);
 const account = () => app.host.accounts.get(`ext_${name}`);
 const row = async () => (await app.db.select().from(users).where(eq(users.id, id)))[0];
 const windows = async () =>
@@ -136,6 +140,23 @@ describe("followDueHours()", () => {
     expect(account()).toMatchObject({ open: true, expireAt: new Date("2026-11-30T17:00:00Z") });
   });
 
+  test("leaves an account shut that `uam lock` shut without the database, and opens it once that is over", async () => {
+    await make({ hours: OFFICE, startsAt: new Date("2026-11-30T07:00:00Z") });
+    const directory = mkdtempSync(join(tmpdir(), "uam-hours-"));
+    try {
+      const entry = { id: crypto.randomUUID(), at: app.clock.now(), username: name, uid: undefined, operator: "root" };
+      writeLock(directory, entry);
+      at("2026-11-30T07:00:00Z");
+      await followDueHours(app.services, directory);
+      expect(account()).toMatchObject({ open: false, file: [] });
+      removeLock(directory, entry.id);
+      await followDueHours(app.services, directory);
+      expect(account()?.open).toBe(true);
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
+  });
+
   test("records the end only if sessions had to end, with how many", async () => {
     await make({ hours: OFFICE });
     at("2026-11-27T17:00:00Z");
@@ -197,7 +218,7 @@ describe("followDueHours()", () => {
         await openAccount(account);
       },
     };
-    await followDueHours({ ...app.services, host });
+    await followDueHours({ ...app.services, host }, app.config.dataDir);
     const calls = app.host.calls.map((call) => call.split(" ")).filter(([verb]) => verb?.endsWith("Account"));
     const [first, ...others] = calls;
     expect(first).toEqual(["shutAccount", names[2] as string]);

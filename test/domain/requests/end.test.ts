@@ -57,7 +57,7 @@ describe("endAccess()", () => {
     await expect(endAccess(app.system, id)).rejects.toThrow(`The access of ${name} is ended, but the host may still`);
     expect((await records()).map(({ result }) => result)).toEqual(["failed"]);
     expect(await row()).toMatchObject({ allowedUntil: null });
-    await followDueHours(app.services);
+    await followDueHours(app.services, app.config.dataDir);
     app.host.failing.clear();
     app.clock.advance(MINUTE);
     await finishClosings(app.services);
@@ -89,7 +89,7 @@ describe("endAccess()", () => {
     ]);
     await allow(1);
     app.clock.advance(2 * HOUR);
-    await followDueHours(app.services);
+    await followDueHours(app.services, app.config.dataDir);
     await endAccess(app.system, id);
     expect(await records()).toHaveLength(1);
   });

@@ -123,7 +123,7 @@ export async function createWorld(): Promise<World> {
     const { services } = running;
     const { signal } = new AbortController();
     const isMorning = clock.now().getUTCHours() < 6;
-    for (const job of jobsOf(services, { reconcile: async () => [], transport })) {
+    for (const job of jobsOf(services, { dataDir, reconcile: async () => [], transport })) {
       if (OFTEN.has(job.name) || (isMorning && SOMETIMES.has(job.name))) await job.run(signal);
     }
     await reconcileHost(services, dataDir, "repair at once");

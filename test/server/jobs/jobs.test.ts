@@ -24,7 +24,11 @@ beforeEach(async () => {
 }, 180_000);
 afterEach(() => app.close());
 
-const parts = (reconcile: () => Promise<readonly Drift[]> = async () => []) => ({ transport: post, reconcile });
+const parts = (reconcile: () => Promise<readonly Drift[]> = async () => []) => ({
+  transport: post,
+  dataDir: app.config.dataDir,
+  reconcile,
+});
 /** Starts the jobs as the service does, lets them catch up, and stops them. */
 async function serveOnce(services: Services = app.services): Promise<void> {
   const jobs = startJobs(services, parts());
@@ -209,13 +213,10 @@ describe("startJobs()", () => {
     } as Log;
     const jobs = startJobs(
       { ...app.services, log },
-      {
-        transport: post,
-        reconcile: async () => {
-          calls++;
-          throw new Error("no such host");
-        },
-      },
+      parts(async () => {
+        calls++;
+        throw new Error("no such host");
+      }),
     );
     await jobs.caughtUp;
     await jobs.stop();

@@ -91,7 +91,8 @@ export async function serve(environment: CliEnvironment): Promise<number> {
     environment.err(
       welcome({ config, environment, address: server.address, hasAdmins: known, postgres: broughtPostgres() }),
     );
-    const jobs = startJobs(services, { transport, reconcile: () => reconciled.then(reconcile) });
+    const { dataDir } = config;
+    const jobs = startJobs(services, { transport, dataDir, reconcile: () => reconciled.then(reconcile) });
     const own = handle.openMore(FOLLOWER_CONNECTIONS);
     const follower = startFollower(services, {
       db: own.db,
