@@ -7,6 +7,7 @@ import { usersWithoutAccess, withAccess } from "../domain/lifecycle/reopened.ts"
 import { audited } from "../domain/operation/audited.ts";
 import type { Services } from "../domain/operation/context.ts";
 import type { Actor } from "../domain/operation/entry.ts";
+import { endAllowances } from "../domain/requests/restored.ts";
 import { askAgain } from "../domain/reviews/ask-again.ts";
 import { UamError } from "../shared/errors.ts";
 import type { Log } from "../shared/log.ts";
@@ -174,6 +175,8 @@ async function recordRestore(
     const detail = { file, as_of: formatTimestamp(new Date(createdAt)), program, saved_as: report.savedAs ?? "" };
     return await audited({ ...services, actor, requestId: "" }, { action: "service.restore", detail }, async (op) => {
       const reviews = await askAgain(op);
+      const allowances = await endAllowances(op.tx, op.context.clock.now());
+      if (allowances > 0) op.record({ detail: { ended_on_request: allowances } });
       const reopened = await withAccess(op.tx, report.closed);
       if (reviews > 0) op.record({ detail: { open_reviews: reviews } });
       if (reopened.length > 0) op.record({ detail: { reopened: reopened.length } });

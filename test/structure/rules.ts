@@ -80,6 +80,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
       "domain/audit",
       "domain/lifecycle/reopened.ts",
       "domain/operation",
+      "domain/requests/restored.ts",
       "domain/reviews/ask-again.ts",
       "store",
     ],

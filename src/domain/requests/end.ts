@@ -40,7 +40,8 @@ export function endAccess(context: Context, userId: number, why = ""): Promise<U
 /** Does the noted end, or continues it after a crash; refuses the operation with a sentence if something is left to do. */
 export async function finishEnding(op: ClosingOperation, user: User, note: number): Promise<Closed> {
   op.begun(unfinished(user));
-  const closing = await shutOnHost(op, user);
+  // As at the end of what was allowed: its jobs wait until the account is open again.
+  const closing = await shutOnHost(op, user, true);
   const set = { allowedFrom: null, allowedUntil: null, hoursDueAt: null };
   await op.tx.update(users).set(set).where(eq(users.id, user.id));
   await noteFleetChange(op, user);
