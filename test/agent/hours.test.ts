@@ -10,6 +10,7 @@ import { type AgentState, accountOf, followHours, mergeAnswer, NOTHING } from ".
 import type { AccountHours, AccountState, HostState } from "../../src/protocol/fleet.ts";
 import { writeLock } from "../../src/shared/system/lock-journal.ts";
 import { cursor, timesAt, toldAccount } from "../support/fleet-stub.ts";
+import { testSlow } from "../support/thorough.ts";
 import { until } from "../support/until.ts";
 import { type AgentLab, openAgentLab } from "./lab.ts";
 
@@ -258,7 +259,7 @@ describe("an agent whose account has a window", () => {
     await isShut();
   });
 
-  test("after a boot it opens nothing before the service has answered", async () => {
+  testSlow("after a boot it opens nothing before the service has answered", async () => {
     tell(60, 120);
     lab.start();
     await until(() => lab.stub.reports.length > 0);
@@ -274,7 +275,7 @@ describe("an agent whose account has a window", () => {
     await isOpen();
   });
 
-  test.each([300, -300])(
+  testSlow.each([300, -300])(
     "opens nothing with a clock that is off by %d seconds, reports, and opens once it is right",
     async (seconds) => {
       tell(30, 700);
@@ -291,18 +292,21 @@ describe("an agent whose account has a window", () => {
     },
   );
 
-  test.each([300, -300])("shuts by the earlier clock if its own is set by %d seconds in a window", async (seconds) => {
-    tell(-10, 200);
-    lab.start();
-    await isOpen();
-    lab.skew.wall += seconds;
-    if (seconds < 0) {
-      await someTurns();
-      expect(alice()?.open).toBe(true);
-      pass(200);
-    }
-    await isShut();
-  });
+  testSlow.each([300, -300])(
+    "shuts by the earlier clock if its own is set by %d seconds in a window",
+    async (seconds) => {
+      tell(-10, 200);
+      lab.start();
+      await isOpen();
+      lab.skew.wall += seconds;
+      if (seconds < 0) {
+        await someTurns();
+        expect(alice()?.open).toBe(true);
+        pass(200);
+      }
+      await isShut();
+    },
+  );
 
   test("an account that uam lock shut stays shut when its window begins", async () => {
     tell(60, 600);

@@ -1,6 +1,6 @@
 /** A backup is restored in the middle of something that takes access away: it goes on, or who answered since is asked again. */
 
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterEach, beforeEach, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { createCompany } from "../../../src/domain/companies/companies.ts";
 import { endCompany } from "../../../src/domain/companies/ending.ts";
@@ -15,6 +15,7 @@ import { DAY, HOUR } from "../../../src/shared/time/clock.ts";
 import { users } from "../../../src/store/schema.ts";
 import { companies } from "../../../src/store/schema-companies.ts";
 import { createWorld, type World } from "../../long/year/world.ts";
+import { describeSlow, testSlow } from "../../support/thorough.ts";
 
 const SPONSOR = "bo@example.net";
 let world: World;
@@ -62,7 +63,7 @@ async function threeUsers(companyId: number | null = null) {
   return made.map(({ id }) => id) as [number, number, number];
 }
 
-describe("a review", () => {
+describeSlow("a review", () => {
   async function begun() {
     const [ada, ben, cleo] = await threeUsers();
     const due = { dueDays: 5, unanswered: "disable" } as const;
@@ -112,7 +113,7 @@ describe("a review", () => {
   });
 });
 
-test("a narrowing that the backup has begun is carried out, in the name of whoever asked", async () => {
+testSlow("a narrowing that the backup has begun is carried out, in the name of whoever asked", async () => {
   const { row } = await createCompany(world.operator(), { name: "Lindqvist" });
   await threeUsers(row.id);
   const { db } = world.services();
@@ -129,7 +130,7 @@ test("a narrowing that the backup has begun is carried out, in the name of whoev
   expect(world.host.accounts.values().every(({ expireAt }) => expireAt <= end)).toBe(true);
 });
 
-describe("the end of a company", () => {
+describeSlow("the end of a company", () => {
   test("that the backup has begun is carried out, also if it was resumed since", async () => {
     const { row } = await createCompany(world.operator(), { name: "Lindqvist" });
     await threeUsers(row.id);

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { Hours } from "../../../src/shared/hours/hours.ts";
 import { parseHours } from "../../../src/shared/hours/text.ts";
 import { openingAt, windowsBetween } from "../../../src/shared/hours/windows.ts";
+import { isThorough } from "../../support/thorough.ts";
 import { walked } from "./oracle.ts";
 import { drawn } from "./random.ts";
 
@@ -13,6 +14,9 @@ function between(calendars: readonly (string | Hours)[], from: string, to: strin
     (span) => `${span.from.toISOString().slice(0, 16)} ${span.to.toISOString().slice(0, 16)}`,
   );
 }
+
+/** Each takes a walk over months; `test:long hours` has 10,000. */
+const DRAWS = isThorough ? 200 : 20;
 
 describe("windowsBetween()", () => {
   test("is the whole time without hours, and with hours that limit nothing", () => {
@@ -67,8 +71,8 @@ describe("windowsBetween()", () => {
     ]);
   });
 
-  test("is what a walk minute by minute finds, for 200 draws", () => {
-    for (let seed = 1; seed <= 200; seed++) {
+  test(`is what a walk minute by minute finds, for ${DRAWS} draws`, () => {
+    for (let seed = 1; seed <= DRAWS; seed++) {
       const { calendars, from, to } = drawn(seed);
       const found = windowsBetween(calendars, new Date(from), new Date(to)).map(
         (span) => `${span.from.toISOString()} ${span.to.toISOString()}`,
