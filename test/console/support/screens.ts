@@ -275,7 +275,7 @@ export const SCREENS: readonly Screen[] = [
     dialogs: {
       everybody: first(choose(/^Show/, "all"), async (page) => await page.getByText(/Keeps the access/).waitFor()),
       keep: dialog(/^Keep …/, /What will happen/),
-      end: dialog(/^End …/, /can no longer log in/),
+      end: dialog(/^End …/, /What will happen/),
       shorten: dialog(/^Shorten …/),
       several: first(selectAll, dialog(/^End … \d+ selected/, /What will happen/)),
       close: dialog(/^Close …/, /What will happen/),
