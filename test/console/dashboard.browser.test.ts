@@ -82,6 +82,20 @@ describeInBrowser("the dashboard", () => {
     await page.locator('nav [data-count="1"]').waitFor();
   });
 
+  test("keeps what is wrong apart from the reviews that wait", async () => {
+    const { client } = await system.user("alice");
+    await client.call("POST", "/me/lock");
+    await create("ben", 10);
+    await admin.call("POST", "/reviews", { scope: "all", due_days: 10 });
+    for (const width of [320, 1280]) {
+      await page.setViewportSize({ width, height: 800 });
+      await open();
+      const wrong = await page.locator(".urgent").boundingBox();
+      const reviews = await page.getByRole("region", { name: /^Reviews wait/ }).boundingBox();
+      expect((reviews?.y ?? 0) - (wrong?.y ?? 0) - (wrong?.height ?? 0)).toBeGreaterThanOrEqual(16);
+    }
+  });
+
   test("has the oldest of 500 requests decided in place", async () => {
     await system.db
       .insert(approvals)

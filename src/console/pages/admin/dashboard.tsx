@@ -25,10 +25,10 @@ export const Dashboard = signedIn("admin", () => {
       {isClear ? <p class="card clear">{dashboardTexts.clear}</p> : null}
       <Loaded query={attention}>
         {(found) => (
-          <>
+          <div class="stack">
             <Wrong found={found} />
             <Reviews reviews={found.reviews} />
-          </>
+          </div>
         )}
       </Loaded>
       <div class="work">
