@@ -17,10 +17,11 @@ export function isAnyOf(column: PgColumn, type: string, array: SQL): SQL {
 export function searched({
   username,
   email,
+  fullName,
   supervisor,
   purpose,
-}: Record<"username" | "email" | "supervisor" | "purpose", AnyPgColumn>): SQL {
+}: Record<"username" | "email" | "fullName" | "supervisor" | "purpose", AnyPgColumn>): SQL {
   const lineBreak = sql.raw("E'\\n'");
   // Not concat_ws(), which takes half as long again.
-  return sql`${sql.raw(`'${ACCOUNT_PREFIX}'`)}::text || ${username} || ${lineBreak} || ${email} || ${lineBreak} || ${supervisor} || ${lineBreak} || ${purpose}`;
+  return sql`${sql.raw(`'${ACCOUNT_PREFIX}'`)}::text || ${username} || ${lineBreak} || ${email} || ${lineBreak} || ${fullName} || ${lineBreak} || ${supervisor} || ${lineBreak} || ${purpose}`;
 }

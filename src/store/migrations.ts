@@ -51,6 +51,7 @@ import foundKeys from "../../drizzle/0047_found_keys.sql" with { type: "text" };
 import hoursEnd from "../../drizzle/0048_hours_end.sql" with { type: "text" };
 import groupHours from "../../drizzle/0049_group_hours.sql" with { type: "text" };
 import accessOnRequest from "../../drizzle/0050_access_on_request.sql" with { type: "text" };
+import searchFullNames from "../../drizzle/0051_search_full_names.sql" with { type: "text" };
 
 export interface Migration {
   readonly name: string;
@@ -109,4 +110,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0048_hours_end", sql: hoursEnd },
   { name: "0049_group_hours", sql: groupHours },
   { name: "0050_access_on_request", sql: accessOnRequest },
+  { name: "0051_search_full_names", sql: searchFullNames },
 ];

@@ -24,7 +24,7 @@ export interface UserFilter {
   readonly companyId?: number | undefined;
   /** Only those who have not accepted the terms of use; `overdue`: though they were asked two weeks ago. */
   readonly terms?: "pending" | "overdue" | undefined;
-  /** A part of the username, the host account, the e-mail, the supervisor or the purpose, in any case. */
+  /** A part of the username, the host account, the e-mail, the full name, the supervisor or the purpose, in any case. */
   readonly search?: string | undefined;
   /** Only those who never logged in, to the service or by SSH, as far as it knows. */
   readonly lastUsed?: "never" | undefined;
