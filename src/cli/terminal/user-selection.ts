@@ -35,7 +35,7 @@ export function selectionOptions() {
     search: textOption(
       "--search",
       "TEXT",
-      message`In place of NAMEs: all users with this text in username, host account, e-mail, supervisor or purpose, in any case.`,
+      message`In place of NAMEs: all users with this text in username, host account, e-mail, full name, supervisor or purpose, in any case.`,
     ),
   };
 }

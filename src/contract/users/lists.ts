@@ -32,7 +32,7 @@ const userFilters = {
   status: v.optional(v.picklist(USER_STATUSES)),
   supervisor: v.optional(text("Bo Lindqvist", "Exactly this supervisor")),
   q: v.optional(
-    text("lindqvist", "A part of username, host account, e-mail, supervisor or purpose, in any case", {
+    text("lindqvist", "A part of username, host account, e-mail, full name, supervisor or purpose, in any case", {
       maxLength: MAX_SEARCH,
     }),
   ),

@@ -25,7 +25,7 @@ export function filterOptions() {
     search: textOption(
       "--search",
       "TEXT",
-      message`Only users with this text in username, host account, e-mail, supervisor or purpose, in any case.`,
+      message`Only users with this text in username, host account, e-mail, full name, supervisor or purpose, in any case.`,
     ),
     welcome: optional(
       option("--welcome", oneOf(["pending"], "PENDING"), {
