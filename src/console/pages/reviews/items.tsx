@@ -23,7 +23,7 @@ export function Items({ items, onAnswer }: ItemsProps) {
   const selected = open.filter(({ user_id: id }) => chosen.includes(id));
   const isAll = selected.length === open.length;
   return (
-    <>
+    <div class="stack">
       {onAnswer === undefined || open.length < 2 ? null : (
         <fieldset class="bulk actions" aria-label={texts.several}>
           <label class="check">
@@ -47,7 +47,7 @@ export function Items({ items, onAnswer }: ItemsProps) {
           onChoose={(isOn) => setChosen(chosen.filter((id) => id !== item.user_id).concat(isOn ? item.user_id : []))}
         />
       ))}
-    </>
+    </div>
   );
 }
 

@@ -85,6 +85,9 @@ describeInBrowser("reviews", () => {
     async () => {
       const id = await begin();
       await page.goto(reviewPage(id));
+      const one = await page.getByRole("region", { name: "anna" }).boundingBox();
+      const next = await page.getByRole("region", { name: "bela" }).boundingBox();
+      expect((next?.y ?? 0) - (one?.y ?? 0) - (one?.height ?? 0)).toBeGreaterThanOrEqual(16);
       for (const name of ["anna", "carla"]) await page.getByRole("checkbox", { name: `Select ${name}` }).click();
       await page.getByRole("button", { name: "Keep … 2 selected" }).click();
       await dialog().getByText("Nothing changes.").waitFor();
