@@ -42,6 +42,10 @@ describeInBrowser("a user's page", () => {
       await page.getByRole("button", { name: "Ask again" }).click();
       await page.getByText("sshd's log was not read: This host has no journal.").waitFor();
       expect(await page.getByText("None was found.").count()).toBe(0);
+      // In the page's words, not the command line's.
+      await system.admin().then((admin) => admin.call("POST", `/users/${userId}/disable`));
+      await page.getByRole("button", { name: "Ask again" }).click();
+      await page.getByText(/^alice has been disabled since 20 Nov 2026, \d\d:\d\d, by admin\.$/).waitFor();
       expectNoFaults(watched);
     },
     HANG,

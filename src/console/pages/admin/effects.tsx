@@ -6,6 +6,7 @@ import { effectTexts } from "../../texts/admin/user.ts";
 import { moment } from "../../ui/clock.ts";
 import { Typed } from "../../ui/typed.tsx";
 import type { UserPreview } from "./change.ts";
+import { toldTimes } from "./told-times.ts";
 
 interface EffectsProps {
   readonly preview: UserPreview;
@@ -59,7 +60,7 @@ export function Will({ sentences, children }: WillProps) {
       <ul>
         {sentences.map((sentence) => (
           <li key={sentence}>
-            <Typed text={sentence} />
+            <Typed text={toldTimes(sentence)} />
           </li>
         ))}
       </ul>

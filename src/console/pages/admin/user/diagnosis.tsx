@@ -8,6 +8,7 @@ import { Section } from "../../../ui/page.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { Typed } from "../../../ui/typed.tsx";
 import { Loaded, useApi } from "../../../use-api.tsx";
+import { toldTimes } from "../told-times.ts";
 import type { UserRecord } from "./record.ts";
 
 type Found = AnswerOf<"GET /users/:id/diagnosis">;
@@ -42,7 +43,7 @@ function Causes({ because }: Pick<Found, "because">) {
     <ul class="causes">
       {because.map(({ reason, text, remedy }) => (
         <li key={`${reason} ${text}`}>
-          <Typed text={`${text}.`} />
+          <Typed text={toldTimes(`${text}.`)} />
           <p class="quiet">
             <Typed text={texts.remedy(remedy)} />
           </p>
