@@ -28,6 +28,15 @@ export function companyOption() {
   );
 }
 
+/** `--company`, of a filter. */
+export function ofCompanyOption() {
+  return optional(
+    option("--company", offering(string({ metavar: "COMPANY" }), "companies"), {
+      description: message`Only users of this company, by name or id.`,
+    }),
+  );
+}
+
 /** `--manager`. */
 export function managerOption() {
   return optional(

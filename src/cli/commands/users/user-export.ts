@@ -4,11 +4,10 @@ import { object } from "@optique/core/constructs";
 import { message } from "@optique/core/message";
 import { map } from "@optique/core/modifiers";
 import { command } from "@optique/core/primitives";
-import type { UserFilter } from "../../../domain/users/list.ts";
 import type { ExportFormat } from "../../../shared/product/export-formats.ts";
 import { type Command, EXIT, withServices } from "../../terminal/environment.ts";
 import { exportOptions, writeOut } from "../../terminal/new-file.ts";
-import { filterOptions } from "./user-list.ts";
+import { filterOf, filterOptions, type GivenFilter } from "./user-list.ts";
 
 /** The command. */
 export const exportCommand = command(
@@ -20,7 +19,7 @@ export const exportCommand = command(
   },
 );
 
-interface ExportInput extends UserFilter {
+interface ExportInput extends GivenFilter {
   readonly format: ExportFormat;
   readonly output: string | undefined;
 }
@@ -31,7 +30,7 @@ function runExport({ format, output, ...filter }: ExportInput): Command {
     const { createExportPlaces } = await import("../../../domain/exports/places.ts");
     const { userFile } = await import("../../../server/listed-user-record.ts");
     await withServices(environment, "read", async (context) => {
-      const file = await exportUsers(context, filter, userFile(format), createExportPlaces(1));
+      const file = await exportUsers(context, await filterOf(context, filter), userFile(format), createExportPlaces(1));
       await writeOut(environment, output, file);
     });
     return EXIT.done;

@@ -4,13 +4,14 @@ import { object } from "@optique/core/constructs";
 import { message } from "@optique/core/message";
 import { map, optional } from "@optique/core/modifiers";
 import { command, option } from "@optique/core/primitives";
+import type { Context } from "../../../domain/operation/context.ts";
 import type { UserFilter } from "../../../domain/users/list.ts";
 import { TERMS, USER_STATUSES } from "../../../shared/product/statuses.ts";
 import { USER_SORTS } from "../../../shared/product/user-sorts.ts";
 import { systemClock } from "../../../shared/time/clock.ts";
 import { durationText, jsonFlag, oneOf, pageOptions, textOption } from "../../terminal/arguments.ts";
-import { companyOption } from "../../terminal/company-options.ts";
-import { type CliEnvironment, type Command, EXIT, withServices } from "../../terminal/environment.ts";
+import { ofCompanyOption } from "../../terminal/company-options.ts";
+import { type Command, EXIT, withServices } from "../../terminal/environment.ts";
 import { type Column, printPage, shortTime } from "../../terminal/output.ts";
 
 /** The filters of a list of users, and its order. */
@@ -47,6 +48,7 @@ export function filterOptions() {
         description: message`Only users who did not log in for so long, such as 30d, to the service or by SSH, and are no newer than that.`,
       }),
     ),
+    company: ofCompanyOption(),
     sort: optional(
       option("--sort", oneOf(USER_SORTS, "ORDER"), {
         description: message`The order; a minus sign turns it round, as in --sort=-expire_at. The default is newest first.`,
@@ -58,28 +60,24 @@ export function filterOptions() {
 /** The command. */
 export const list = command(
   "list",
-  map(
-    object({
-      ...pageOptions(),
-      ...filterOptions(),
-      company: companyOption(),
-      json: jsonFlag(),
-    }),
-    ({ company, ...input }): Command =>
-      async (environment) => {
-        const companyId = company === undefined ? undefined : await idOf(environment, company);
-        return await runList({ ...input, companyId })(environment);
-      },
-  ),
+  map(object({ ...pageOptions(), ...filterOptions(), json: jsonFlag() }), (input) => runList(input)),
   { brief: message`List users, newest first.` },
 );
 
-async function idOf(environment: CliEnvironment, company: string): Promise<number> {
-  const { idOfCompany } = await import("../../../domain/companies/companies.ts");
-  return await withServices(environment, "read", (context) => idOfCompany(context, company));
+/** A filter as the command line is given it. */
+export interface GivenFilter extends UserFilter {
+  /** By name or id. */
+  readonly company?: string | undefined;
 }
 
-interface ListInput extends UserFilter {
+/** The filter, once its company is found. Throws `not_found` if there is none. */
+export async function filterOf(context: Context, { company, ...filter }: GivenFilter): Promise<UserFilter> {
+  if (company === undefined) return filter;
+  const { idOfCompany } = await import("../../../domain/companies/companies.ts");
+  return { ...filter, companyId: await idOfCompany(context, company) };
+}
+
+interface ListInput extends GivenFilter {
   readonly page: number;
   readonly pageSize: number;
   readonly json: boolean;
@@ -90,7 +88,11 @@ export function runList(input: ListInput): Command {
   return async (environment) => {
     const { listUsers } = await import("../../../domain/users/list.ts");
     const { listedUserRecord } = await import("../../../server/listed-user-record.ts");
-    const { total, items } = await withServices(environment, "read", (context) => listUsers(context, input, input));
+    const { total, items } = await withServices(
+      environment,
+      "read",
+      async (context) => await listUsers(context, await filterOf(context, input), input),
+    );
     const now = systemClock.now();
     const records = items.map((user) => listedUserRecord(user, now));
     await printPage(environment, COLUMNS, { ...input, total, records });

@@ -27,6 +27,18 @@ describe("uam user export", () => {
     ]);
   });
 
+  test("has the users of a company alone, if asked, as the list does", async () => {
+    await cli.run(["company", "add", "Lindqvist AB"]);
+    await cli.run(["user", "update", "ben", "--company", "Lindqvist AB"]);
+    const { stdout } = await cli.run(["user", "export", "--company", "Lindqvist AB"]);
+    expect(parseCsv(stdout).map((row) => row[1])).toEqual(["username", "ben"]);
+    const { items } = await cli.json(["user", "list", "--company", "1"]);
+    expect(items.map(({ username }: { username: string }) => username)).toEqual(["ben"]);
+    const { code, stderr } = await cli.run(["user", "export", "--company", "nobody"]);
+    expect([code, stderr]).toEqual([1, 'uam: There is no company named "nobody"\n']);
+    await cli.run(["user", "update", "ben", "--company", ""]);
+  });
+
   test("--output writes a new file that only its owner can read, and never replaces one", async () => {
     const path = join(cli.dataDir, "users.csv");
     expect(await cli.run(["user", "export", "--output", path])).toEqual({ code: 0, stdout: "", stderr: "" });
