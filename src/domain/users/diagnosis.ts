@@ -11,6 +11,7 @@ import { type KeyRow, LOCAL_HOST } from "../../store/schema.ts";
 import { accountAt, activeKeys, refOf } from "../accounts/account.ts";
 import { type Closing, closingsOf } from "../accounts/closings.ts";
 import { isExpired, requireUser, type User } from "../accounts/find-user.ts";
+import { accessAt } from "../accounts/opening.ts";
 import { listPlaces, type UserHost } from "../hosts/user-hosts.ts";
 import type { Context } from "../operation/context.ts";
 import { readSetting } from "../settings/settings.ts";
@@ -49,14 +50,17 @@ export async function diagnoseUser(context: Context, userId: number): Promise<Di
     accessMode: "read only",
   });
   const { user, keys, account } = known;
-  const stored = storedCauses(context, known);
-  const local = account.open && user.local ? await localCauses(context, { account, keys }) : OPEN;
+  const timed = timedCauses(context, user);
+  const stored = [...storedCauses(context, known), ...timed];
+  // Where only logins end with the hours, the account stays open, without keys.
+  const isOpen = account.open && timed.length === 0;
+  const local = isOpen && user.local ? await localCauses(context, { account, keys }) : OPEN;
   const missing = account.open || !user.local ? [] : await presenceCauses(context, user);
   const elsewhere = known.places.filter(({ host, removing }) => host.id !== LOCAL_HOST && !removing);
-  const remote = account.open ? elsewhere.flatMap(placeCause) : [];
+  const remote = isOpen ? elsewhere.flatMap(placeCause) : [];
   const opensLocal = user.local && context.host.mode !== "none" && !local.blocks;
   const opens = opensLocal || remote.length < elsewhere.length;
-  const narrowed = narrowing(account, keys);
+  const narrowed = isOpen ? narrowing(account, keys) : OPEN;
   const nowhere = user.local || elsewhere.length > 0 ? [] : [NOWHERE];
   const { refused, log } = await refusalsOf(context, user, elsewhere);
   return {
@@ -129,6 +133,28 @@ function storedCauses(context: Context, { user, keys, owed, account, disabling, 
   else if (account.open && account.keys.length === 0)
     add("no_keys", "The only keys are being revoked", "they add another one in the browser, under Keys");
   return causes;
+}
+
+/** What start, hours and access on request keep shut at this moment, everywhere. */
+function timedCauses({ clock }: Context, user: User): readonly Cause[] {
+  const { username, startsAt, requestRule } = user;
+  const { access, changesAt } = accessAt(user, clock.now());
+  const hours = `uam user hours ${username} lists when it is open`;
+  if (access === "not_yet") {
+    const begins = changesAt ?? startsAt;
+    const text = begins === null ? "The start has not come" : `Access begins at ${formatTimestamp(begins)}`;
+    return [{ reason: "not_yet", text, remedy: `wait, or bring it forward: uam user update ${username} --from TIME` }];
+  }
+  if (access === "outside_hours") {
+    const next = changesAt === null ? "none are left" : `the next begin at ${formatTimestamp(changesAt)}`;
+    const text = `It is outside the hours of ${username}, or of their company; ${next}`;
+    return [{ reason: "outside_hours", text, remedy: `wait, or uam user update ${username} --hours HOURS: ${hours}` }];
+  }
+  if (access !== "on_request") return [];
+  const then =
+    requestRule === "self" ? "" : `, and ${requestRule === "sponsor" ? "their sponsor" : "a reviewer"} allows it`;
+  const text = "Access is on request, and none is allowed now";
+  return [{ reason: "on_request", text, remedy: `they ask for it on their page${then}` }];
 }
 
 interface OnHost {
@@ -218,8 +244,7 @@ function placeCause({ host, state, since, problem }: UserHost): readonly Cause[]
 }
 
 /** The networks from which keys may be used. */
-function narrowing({ open, keys: used }: Account, keys: readonly KeyRow[]): OnHost {
-  if (!open) return OPEN;
+function narrowing({ keys: used }: Account, keys: readonly KeyRow[]): OnHost {
   const narrow = used.filter(({ networks }) => networks !== undefined);
   const causes = narrow.map(({ id, networks = [] }): Cause => {
     const name = keys.find((key) => key.id === id)?.name ?? "";

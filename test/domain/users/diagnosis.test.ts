@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { addAdmin } from "../../../src/domain/auth/administrators/admin.ts";
 import { diagnoseUser } from "../../../src/domain/users/diagnosis.ts";
-import { DAY, MINUTE } from "../../../src/shared/time/clock.ts";
+import { DAY, MINUTE, shift } from "../../../src/shared/time/clock.ts";
 import { ADMIN_PASSWORD, type Client, createTestApp, type TestApp } from "../../support/app.ts";
 import { insertHost } from "../../support/host-rows.ts";
 import { freshKey } from "../../support/keys.ts";
@@ -139,6 +139,35 @@ describe("diagnoseUser()", () => {
     await client.call("PATCH", `/me/keys/${key.id}`, { name: "laptop", source_networks: ["192.0.2.0/25"] });
     await admin.call("PATCH", `/users/${id}`, { source_networks: ["198.51.100.0/24"] });
     expect(await reasonsOf(id)).toEqual([false, "networks"]);
+  });
+
+  test("names hours that are over, also where only logins end with them, a start that has not come, and that they have to ask", async () => {
+    const { id, username } = await person();
+    const now = app.clock.now();
+    // One hour on the day before yesterday: five days until it comes again.
+    const day = (["sun", "mon", "tue", "wed", "thu", "fri", "sat"] as const)[shift(now, -2 * DAY).getUTCDay()];
+    const hours = { zone: "UTC", windows: [{ days: [day], from: "08:00", to: "09:00" }] };
+    const next = `${shift(now, 5 * DAY)
+      .toISOString()
+      .slice(0, 10)}T08:00:00.000Z`;
+    for (const hours_end of ["sessions", "logins"]) {
+      expect((await admin.call("PATCH", `/users/${id}`, { hours, hours_end })).status).toBe(200);
+      expect(await reasonsOf(id)).toEqual([false, "outside_hours"]);
+    }
+    expect((await diagnosisOf(id)).because[0]?.text).toBe(
+      `It is outside the hours of ${username}, or of their company; the next begin at ${next}`,
+    );
+    const onRequest = { hours: null, on_request: { rule: "sponsor", max_hours: 4 }, sponsor_email: "bo@example.com" };
+    expect((await admin.call("PATCH", `/users/${id}`, onRequest)).status).toBe(200);
+    expect(await reasonsOf(id)).toEqual([false, "on_request"]);
+    const starts_at = shift(now, DAY).toISOString();
+    const later = { username: `${username}-later`, email: "later@example.org", starts_at };
+    const { body } = await admin.call("POST", "/users", later);
+    const { can, because } = await diagnosisOf((body.data as { id: number }).id);
+    expect([can, because.map(({ text }) => text)]).toEqual([
+      false,
+      [`${username}-later has no active key`, `Access begins at ${starts_at}`],
+    ]);
   });
 
   test("names a closing that is outstanding, and a deletion", async () => {
