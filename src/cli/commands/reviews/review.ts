@@ -100,10 +100,13 @@ type ItemRecord = ReturnType<typeof import("../../../server/review-records.ts").
 
 const COLUMNS: readonly Column<ReviewRecord>[] = [
   { header: "ID", value: ({ id }) => id },
-  { header: "SCOPE", value: ({ scope }) => scopeWords(scope), narrow: "cut" },
+  { header: "SCOPE", value: scopeWords, narrow: "cut" },
   { header: "STATUS", value: ({ status }) => status },
+  { header: "BEGUN", value: ({ started_at: begun }) => shortTime(begun), narrow: "drop" },
   { header: "DUE", value: ({ due_at: due }) => shortTime(due) },
+  { header: "CLOSED", value: ({ closed_at: closed }) => shortTime(closed), narrow: "drop" },
   { header: "USERS", value: ({ total }) => total },
+  { header: "ENDED", value: ({ ended }) => ended, narrow: "drop" },
   { header: "UNANSWERED", value: ({ unanswered }) => unanswered },
 ];
 
@@ -116,10 +119,11 @@ const ITEMS: readonly Column<ItemRecord>[] = [
   { header: "LAST KEY USE", value: ({ evidence }) => lastUse(evidence), narrow: "drop" },
 ];
 
-function scopeWords(scope: ReviewRecord["scope"]): string {
+/** By the name that a company or a group had when the review began. */
+function scopeWords({ scope, scope_name: name }: ReviewRecord): string {
   if (typeof scope === "string") return scope;
-  const [name, value] = Object.entries(scope)[0] ?? ["", ""];
-  return `${name} ${value}`;
+  const [[kind, value] = ["", ""]] = Object.entries(scope);
+  return `${kind.replace("_", " ")} ${name === "" ? value : name}`;
 }
 
 function lastUse(evidence: ItemRecord["evidence"]): string {
@@ -222,7 +226,7 @@ function runShow({ review, ...input }: Listed & { readonly review: number }): Co
     const records = items.map(reviewItemRecord);
     if (input.json) printJson(environment, { ...found.record, items: records });
     else {
-      printRecord({ out: environment.err }, { ...found.record, scope: scopeWords(found.record.scope) });
+      printRecord({ out: environment.err }, { ...found.record, scope: scopeWords(found.record) });
       await printPage(environment, ITEMS, { ...input, total, records });
     }
     return EXIT.done;
@@ -261,6 +265,6 @@ async function print(environment: Parameters<Command>[0], review: Review, json: 
   const { reviewRecord } = await import("../../../server/review-records.ts");
   const record = reviewRecord(review);
   if (json) printJson(environment, record);
-  else printRecord(environment, { ...record, scope: scopeWords(record.scope) });
+  else printRecord(environment, { ...record, scope: scopeWords(record) });
   return EXIT.done;
 }

@@ -29,7 +29,9 @@ describe("uam review", () => {
       items: [{ username: "alice", answer: null, evidence: { status: "active" } }, {}, {}],
     });
     const listed = await cli.run(["review", "list"]);
-    expect(listed.stdout).toMatch(/^ID +SCOPE +STATUS +DUE +USERS +UNANSWERED\n1 +all +open .* 3 +3\n$/);
+    expect(listed.stdout).toMatch(
+      /^ID +SCOPE +STATUS +BEGUN +DUE +CLOSED +USERS +ENDED +UNANSWERED\n1 +all +open .* - +3 +0 +3\n$/,
+    );
     const several = await cli.run(["review", "answer", String(id), "keep", "alice", "bob"]);
     expect([several.code, several.stderr]).toEqual([1, "uam: Several answers at once need a reason\n"]);
     expect(await cli.json(["review", "answer", String(id), "end", "alice", "--reason", "=Left"])).toMatchObject({
@@ -81,6 +83,7 @@ describe("uam review", () => {
     expect([code, stderr]).toEqual([2, "uam: Give one of --company, --group and --sponsor.\n"]);
     await create("dora");
     expect(await cli.json(["review", "start", "--group", "default"])).toMatchObject({ scope: { host_group: 1 } });
+    expect((await cli.run(["review", "list"])).stdout).toContain(" host group default ");
     expect((await cli.run(["review", "start", "--group", "nowhere"])).code).toBe(1);
   });
 });
