@@ -109,7 +109,17 @@ describeInBrowser("the page of a question", () => {
     expect(stored?.expireAt.toISOString()).toBe(`${day}T22:59:00.000Z`);
     await expectAccessible(page);
     await picture(page, "shortened-phone");
-    expect(await page.getByRole("region", { name: "emil" }).getByRole("button").count()).toBe(2);
+    // Whoever is answered for is folded, and the page does not say that it can be closed.
+    await dora.getByText("You are still asked about 1 person on this page.").waitFor();
+    expect(await dora.getByText("dora@example.org").isVisible()).toBe(false);
+    await dora.getByText("What was known").click();
+    await dora.getByText("dora@example.org").waitFor();
+    const emil = page.getByRole("region", { name: "emil" });
+    expect(await emil.getByRole("button").count()).toBe(2);
+    expect(await emil.getByText("local", { exact: true }).count()).toBe(0);
+    await emil.getByRole("button", { name: "emil still needs it" }).click();
+    await emil.getByText("Thank you. You can close this page").waitFor();
+    expect(await page.getByText("You are still asked").count()).toBe(0);
     expectNoFaults(watched);
     await watched.close();
   });

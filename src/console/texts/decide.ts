@@ -1,6 +1,6 @@
 /** Texts of the page that asks a sponsor. */
 
-import { inLanguage } from "./language.ts";
+import { count, inLanguage } from "./language.ts";
 
 const en = {
   title: "Your answer is asked",
@@ -56,6 +56,9 @@ const en = {
   on: "Answered:",
   everywhere: "It is true on every host by",
   later: "A host has not confirmed it yet; the administrators see when it has.",
+  more: (left: number) => `You are still asked about ${count(left, "person", "people")} on this page.`,
+  /** Folds the evidence about somebody who was answered for. */
+  known: "What was known",
   close: "Thank you. You can close this page; the same link shows your answer.",
 };
 

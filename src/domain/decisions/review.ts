@@ -1,5 +1,6 @@
 /** The question of a review: whether the access of each of a sponsor's people is still right. */
 
+import { LOCAL_NAME } from "../../shared/text/host-name.ts";
 import type { QuestionRow } from "../../store/schema-auth.ts";
 import type { ReviewItemRow } from "../../store/schema-reviews.ts";
 import { date } from "../mail/letter.ts";
@@ -37,7 +38,7 @@ export const review: Kind = {
     );
     return {
       question: `${question.email}, is the access of these people to ${policy.site.host} still right? Answer by ${date(found.dueAt)}.`,
-      items: [...answered, ...open].map((item) => itemOf(item, evidence.get(item.userId))),
+      items: [...answered, ...open].map((item) => itemOf(item, evidence.get(item.userId), policy.site.host)),
       answered: answered.map(answerOf),
     };
   },
@@ -101,16 +102,21 @@ function answerOf({ userId, answer, reason, until, answeredAt }: ReviewItemRow):
   return { id: userId, answer: answer ?? "", reason, until, at: answeredAt ?? new Date(0) };
 }
 
-function itemOf({ userId, username, evidence: stored }: ReviewItemRow, current: Evidence | undefined): Item {
+function itemOf(
+  { userId, username, evidence: stored }: ReviewItemRow,
+  current: Evidence | undefined,
+  ownHost: string,
+): Item {
   const evidence = stored === "" ? current : (JSON.parse(stored) as Evidence);
-  return { id: userId, username, evidence: evidence === undefined ? [] : factsOf(evidence) };
+  return { id: userId, username, evidence: evidence === undefined ? [] : factsOf(evidence, ownHost) };
 }
 
-function factsOf(evidence: Evidence): readonly { readonly name: string; readonly value: string }[] {
+/** Sponsors know the service's own host by what users connect to; `local` says nothing to them. */
+function factsOf(evidence: Evidence, ownHost: string): readonly { readonly name: string; readonly value: string }[] {
   const facts = {
     ...{ Name: evidence.full_name, "E-mail": evidence.email, Company: evidence.company, Purpose: evidence.purpose },
     "Has access until": when(evidence.expire_at),
-    Hosts: evidence.hosts.join(", "),
+    Hosts: evidence.hosts.map((name) => (name === LOCAL_NAME ? ownHost : name)).join(", "),
     "Groups of hosts": evidence.groups.join(", "),
     From: evidence.source_networks.length === 0 ? "anywhere" : evidence.source_networks.join(", "),
     Hours: evidence.hours ?? "",

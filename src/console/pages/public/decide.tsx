@@ -48,14 +48,23 @@ function tokenOf(fragment: string): string | undefined {
 
 function Questions({ token }: { readonly token: string }) {
   const [asked, setAsked] = useState<Asked>();
+  const [answeredNow, setAnsweredNow] = useState(0);
   const looking = useAction(async () => setAsked(await api("POST /decisions/look", { body: { token } })));
   useEffect(() => void looking.run(), []);
   if (asked === undefined) return looking.failure === undefined ? <Loading /> : <Refusal failure={looking.failure} />;
+  const { items, kind, answered } = asked;
+  const left = items.length - (answered?.length ?? 0) - answeredNow;
   return (
     <div class="stack">
       <p class="lead">{asked.question}</p>
-      {asked.items.map((item) => (
-        <Question key={item.id} {...{ token, item }} kind={asked.kind} given={asked.answered?.find(isAbout(item))} />
+      {items.map((item) => (
+        <Question
+          key={item.id}
+          {...{ token, item, kind, left }}
+          given={answered?.find(isAbout(item))}
+          isOnly={items.length === 1}
+          onAnswered={() => setAnsweredNow((before) => before + 1)}
+        />
       ))}
     </div>
   );
@@ -67,10 +76,14 @@ interface QuestionProps {
   readonly item: Item;
   /** What was answered when the page was opened. */
   readonly given: Given | undefined;
+  /** How many are not answered yet, on the whole page. */
+  readonly left: number;
+  readonly isOnly: boolean;
+  readonly onAnswered: () => void;
 }
 
 /** One thing that is asked, or what was answered about it. */
-function Question({ token, kind, item, given }: QuestionProps) {
+function Question({ token, kind, item, given, left, isOnly, onAnswered }: QuestionProps) {
   const [reason, setReason] = useState("");
   const [sent, setSent] = useState("");
   const [decided, setDecided] = useState<Decided>();
@@ -80,23 +93,22 @@ function Question({ token, kind, item, given }: QuestionProps) {
     setSent(answer);
     const answers = [{ id: item.id, answer, reason: reason.trim(), ...(until === undefined ? {} : { until }) }];
     setDecided(await api("POST /decisions", { body: { token, answers } }));
+    onAnswered();
   });
   const answered = decided?.answered.find(isAbout(item)) ?? given;
   return (
     <section class="card" aria-labelledby={`item-${item.id}`}>
       <h2 id={`item-${item.id}`}>{isolated(item.username)}</h2>
-      <dl class="facts">
-        {item.evidence.map(({ name, value }) => (
-          <Fragment key={name}>
-            <dt>{name}</dt>
-            <dd>
-              <Typed text={value} />
-            </dd>
-          </Fragment>
-        ))}
-      </dl>
+      {answered === undefined || isOnly ? (
+        <Facts of={item} />
+      ) : (
+        <details>
+          <summary>{texts.known}</summary>
+          <Facts of={item} />
+        </details>
+      )}
       {answered !== undefined ? (
-        <Answered {...{ item, answered, decided }} />
+        <Answered {...{ item, answered, decided, left }} />
       ) : isLeft ? (
         <Outcome>
           <Notice kind="info">
@@ -138,6 +150,22 @@ function Question({ token, kind, item, given }: QuestionProps) {
         </div>
       )}
     </section>
+  );
+}
+
+/** The evidence. Of several, the answered ones are folded, so that the next is in sight. */
+function Facts({ of: { evidence } }: { readonly of: Item }) {
+  return (
+    <dl class="facts">
+      {evidence.map(({ name, value }) => (
+        <Fragment key={name}>
+          <dt>{name}</dt>
+          <dd>
+            <Typed text={value} />
+          </dd>
+        </Fragment>
+      ))}
+    </dl>
   );
 }
 
@@ -187,9 +215,10 @@ interface AnsweredProps {
   readonly answered: Given;
   /** Undefined for what was answered before the page was opened. */
   readonly decided: Decided | undefined;
+  readonly left: number;
 }
 
-function Answered({ item, answered: { answer, reason, until, at }, decided }: AnsweredProps) {
+function Answered({ item, answered: { answer, reason, until, at }, decided, left }: AnsweredProps) {
   const say = texts.said[answer] ?? texts.saidOther;
   const end = decided?.effective_by;
   const notice = (
@@ -214,7 +243,7 @@ function Answered({ item, answered: { answer, reason, until, at }, decided }: An
           {texts.everywhere} <Time at={end} both />
         </p>
       )}
-      <p>{texts.close}</p>
+      <p>{left > 0 ? texts.more(left) : texts.close}</p>
     </Notice>
   );
   return decided === undefined ? notice : <Outcome>{notice}</Outcome>;
