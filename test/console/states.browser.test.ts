@@ -246,7 +246,12 @@ describeInBrowser("a page", () => {
       "q=contractor",
     ],
     [`${PAGES.users}?stauts=active`, "Users", "stauts=active", ""],
-    [`${PAGES.applications}?kind=<b>`, "Applications", "kind=<b>: there are all, access, extension, access_request", ""],
+    [
+      `${PAGES.applications}?kind=<b>`,
+      "Applications",
+      "kind=<b>: there are all, access, extension, access_request",
+      "",
+    ],
     [`${PAGES.hosts}?page=0`, "Hosts", "page=0", ""],
     [`${PAGES.audit}?action=user.crate&since=soon&actor=admin`, "Audit log", "since=soon", "actor=admin"],
   ])("at %s says which filter there is not, and leads to the list without it", async (path, title, said, rest) => {
