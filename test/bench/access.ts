@@ -7,7 +7,7 @@ import { DAY } from "../../src/shared/time/clock.ts";
 import { openDatabase } from "../../src/store/client.ts";
 import { createTestApp } from "../support/app.ts";
 import { type Draft, fillAuditLog } from "../support/audit-log.ts";
-import { describeRun, residentMiB, timed } from "./bench.ts";
+import { costOf, describeRun, residentMiB, timed } from "./bench.ts";
 import type { BenchOptions } from "./options.ts";
 
 const BLOCK = 10_000;
@@ -30,13 +30,15 @@ export async function benchAccess({ rows }: BenchOptions): Promise<void> {
   Bun.gc(true);
   const idle = residentMiB();
   let found = 0;
-  const told = await timed(async () => {
+  const { time: told, processor } = await costOf(async () => {
     const { items } = await accessAt(app.system, { at: app.clock.now() }, createExportPlaces(1));
     found = items.length;
   });
   if (found !== USERS) throw new Error(`${found} of ${USERS} were found`);
   console.log(`reading ${read.toFixed(0)} ms`);
-  console.log(`telling ${told.toFixed(0)} ms, ${(told / read).toFixed(2)} of reading`);
+  console.log(
+    `telling ${told.toFixed(0)} ms, ${(told / read).toFixed(2)} of reading; ${(processor / 1000).toFixed(0)} ms of processors, the database's too`,
+  );
   console.log(`memory  ${(residentMiB() - idle).toFixed(0)} MiB above idle (${idle.toFixed(0)} MiB)`);
   await app.close();
 }
