@@ -168,6 +168,7 @@ describeInBrowser("a page", () => {
     await page.goto(PAGES.users);
     const menu = page.getByRole("button", { name: "Users", exact: true });
     await menu.waitFor();
+    const menuHeight = (await menu.boundingBox())?.height ?? 0;
     const head = await page.getByRole("banner").boundingBox();
     expect(head?.height).toBeLessThanOrEqual(120);
     const link = page.getByRole("link", { name: "Audit log" });
@@ -178,6 +179,11 @@ describeInBrowser("a page", () => {
     await page.getByRole("heading", { level: 1, name: "Audit log" }).waitFor();
     await page.getByRole("button", { name: "Audit log", exact: true }).waitFor();
     expect(await link.isVisible()).toBe(false);
+    // The longest name, with how much waits beside it, stays on one line.
+    await page.goto(PAGES.admins);
+    const long = await page.locator(".menu-button[data-count]", { hasText: "Administrators" }).boundingBox();
+    expect(long?.height).toBeLessThanOrEqual(menuHeight);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(320);
     await leave(watched);
   });
 
