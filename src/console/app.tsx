@@ -116,8 +116,11 @@ function Header({ path, installation }: HeaderProps) {
   const { state } = session;
   const isOnHosts = path.startsWith(PAGES.hosts) || path.startsWith(PAGES.hostGroups);
   const links = navigationFor(state, useOtherHosts(state, isOnHosts) || isOnHosts);
-  // Groups of hosts are a part of the hosts, and companies of the users.
-  const place = path.replace(PAGES.hostGroups, PAGES.hosts).replace(PAGES.companies, PAGES.users);
+  // Groups of hosts are a part of the hosts, companies of the users, and sponsors of the reviews.
+  const place = path
+    .replace(PAGES.hostGroups, PAGES.hosts)
+    .replace(PAGES.companies, PAGES.users)
+    .replace(PAGES.sponsors, PAGES.reviews);
   // Pages below the dashboard's address are not part of it.
   const isWithin = (href: string) => href !== PAGES.dashboard && isPage(path) && place.startsWith(`${href}/`);
   const here = links.filter(({ href }) => href === place || isWithin(href));

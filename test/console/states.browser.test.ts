@@ -336,6 +336,8 @@ describeInBrowser("a page", () => {
     [PAGES.dashboard, "Dashboard"],
     [`${PAGES.users}/1`, "Users"],
     [PAGES.hostGroups, "Hosts"],
+    [PAGES.companies, "Users"],
+    [PAGES.sponsors, "Reviews"],
     [PAGES.account, "admin"],
   ])("at %s has its place, and no other, marked in the header", async (path, marked) => {
     const watched = await signedIn("admin");
