@@ -24,12 +24,16 @@ export const Dashboard = signedIn("admin", () => {
     <Page title={dashboardTexts.title}>
       {isClear ? <p class="card clear">{dashboardTexts.clear}</p> : null}
       <Loaded query={attention}>
-        {(found) => (
-          <div class="stack">
+        {(found) =>
+          found.reviews.length === 0 ? (
             <Wrong found={found} />
-            <Reviews reviews={found.reviews} />
-          </div>
-        )}
+          ) : (
+            <div class="stack">
+              <Wrong found={found} />
+              <Reviews reviews={found.reviews} />
+            </div>
+          )
+        }
       </Loaded>
       <div class="work">
         <Loaded query={requests}>{(waiting) => <Requests waiting={waiting} />}</Loaded>
