@@ -19,7 +19,11 @@ let app: TestApp;
 let admin: Client;
 let server: ReturnType<typeof Bun.serve>;
 let directory = "";
-const environment: Record<string, string> = { PATH: process.env.PATH ?? "", LC_ALL: "C.UTF-8" };
+const environment: Record<string, string> = {
+  PATH: process.env.PATH ?? "",
+  LC_ALL: "C.UTF-8",
+  PYTHONDONTWRITEBYTECODE: "1",
+};
 
 beforeAll(async () => {
   app = await createTestApp();

@@ -137,6 +137,10 @@ class Task:
         self.before.update(before)
         self.after.update(after)
 
+    def afterwards(self, find, before):
+        """What there is now: asked for anew if something was changed, and as it was before otherwise."""
+        return find(self) if self.result["changed"] and not self.module.check_mode else before
+
     def run(self, work):
         """Does the work, which returns more results, and ends the module."""
         try:

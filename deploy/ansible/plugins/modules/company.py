@@ -80,7 +80,7 @@ def work(task):
     if state == "present" and company["status"] != "active":
         task.differs({"status": company["status"]}, {"status": "active"})
         task.change("POST", path + "/resume")
-    return {"company": find(task) if task.result["changed"] and not task.module.check_mode else company}
+    return {"company": task.afterwards(find, company)}
 
 
 def main():

@@ -57,7 +57,7 @@ def work(task):
     if fields:
         task.differs({field: group[field] for field in fields}, fields)
         task.change("PATCH", "/host-groups/%d" % group["id"], fields, preview=True)
-    return {"host_group": find(task) if task.result["changed"] and not task.module.check_mode else group}
+    return {"host_group": task.afterwards(find, group)}
 
 
 def main():

@@ -44,7 +44,7 @@ def work(task):
         task.differs({"value": coming}, {"value": task.params["value"]})
         body = {"key": setting["key"], "value": task.params["value"]}
         task.change("PUT", "/settings", body, preview=True)
-    return {"setting": find(task) if task.result["changed"] and not task.module.check_mode else setting}
+    return {"setting": task.afterwards(find, setting)}
 
 
 def main():

@@ -142,7 +142,7 @@ def work(task):
         disable(task, user)
     else:
         update(task, user, wanted_fields(task))
-    return {"user": find(task) if task.result["changed"] and not task.module.check_mode else user}
+    return {"user": task.afterwards(find, user)}
 
 
 def main():
