@@ -133,7 +133,7 @@ function frame(shown: {
 }): string {
   const { page, title, version, body } = shown;
   const to = (target: string) => linkTo(page, target);
-  const groups = navigation().map(({ title: group, items }) => {
+  const groups = GROUPS.map(({ title: group, items }) => {
     const links = items.map(({ label, target }) => {
       const current = target === page ? ' aria-current="page"' : "";
       return `<li><a href="${to(target)}"${current}>${label}</a></li>`;
@@ -179,8 +179,10 @@ interface Group {
   readonly items: readonly { readonly label: string; readonly target: string }[];
 }
 
-/** The README's table of documents: who adds one there has it in the menu. */
-function navigation(): readonly Group[] {
+/** The menu is the README's table of documents. */
+const GROUPS = readGroups();
+
+function readGroups(): readonly Group[] {
   const [, table = ""] = /^## Documents\n(.*?)^## /ms.exec(readFileSync(join(PROJECT, "README.md"), "utf8")) ?? [];
   return [...table.matchAll(/^\| (.+?) \| (.*\]\(.*) \|$/gm)].map(([, title = "", links = ""]) => ({
     title: escaped(title),
