@@ -10,7 +10,7 @@ import { type Database, oncePerDatabase, pipelined, preparedOnce, type Transacti
 import { isAnyOf } from "../../store/conditions.ts";
 import { jsonRows } from "../../store/json-rows.ts";
 import { closings, type KeyRow, sshKeys } from "../../store/schema.ts";
-import { type Closing, closingsOf, isOfHours, isShutting } from "./closings.ts";
+import { type Closing, closingsOf, isShutting, keepsShut } from "./closings.ts";
 import { selectUsers, type User } from "./find-user.ts";
 import { type Access, accessAt, openingsBetween, openUntil } from "./opening.ts";
 
@@ -77,8 +77,7 @@ export function timedAccount(
 ): TimedAccount {
   const user = { ...stored, expireAt: endOf(stored, owed) };
   const { access, changesAt } = accessAt(user, now);
-  if (access === "closed" || owed.some((one) => isShutting(one) && !isOfHours(one)))
-    return { ...shutAccountOf(user), windows: undefined };
+  if (access === "closed" || owed.some(keepsShut)) return { ...shutAccountOf(user), windows: undefined };
   const account = withoutTaken(user, { keys, owed });
   const isAlways = access === "open" && changesAt === null;
   return { ...account, windows: isAlways ? undefined : openingsBetween(user, now, until) };

@@ -38,8 +38,13 @@ export function isShutting({ kind }: Pick<Closing, "kind">): boolean {
 }
 
 /** What was left of shutting an active user's account, which only the end of a window does without disabling them. */
-export function isOfHours({ kind, action }: Pick<Closing, "kind" | "action">): boolean {
+function isOfHours({ kind, action }: Pick<Closing, "kind" | "action">): boolean {
   return kind === "shut" && action === "";
+}
+
+/** Whether it keeps the account shut whatever start and hours say: opening does not do away with it. */
+export function keepsShut(note: Pick<Closing, "kind" | "action">): boolean {
+  return isShutting(note) && !isOfHours(note);
 }
 
 /** The wait doubles with each attempt, from a minute to this. */

@@ -12,7 +12,7 @@ import { auditedClosing } from "../operation/audited.ts";
 import type { ClosingOperation, Context, Operation } from "../operation/context.ts";
 import { owedSentence, shutOnHost } from "./access.ts";
 import { accountOf, keepsSessions, refOf } from "./account.ts";
-import { closingsOf, forgetShut, isOfHours, isShutting, noteClosing, oweClosing } from "./closings.ts";
+import { closingsOf, forgetShut, keepsShut, noteClosing, oweClosing } from "./closings.ts";
 import { lockUserIfStored, type User } from "./find-user.ts";
 import { accessAt, scheduleAt } from "./opening.ts";
 import { hostOf } from "./own-host.ts";
@@ -103,7 +103,7 @@ async function openByHours(context: Context, userId: number, { tells }: { readon
     const isOpen = access.access === "open" || keepsSessions(user, access);
     // Hours that were stored since the account was shut or left open above: it stays due, for those who stored them and for the next run.
     if (!isOpen && access.access !== "closed") return;
-    const isBeingTaken = (await closingsOf(tx, userId)).some((note) => isShutting(note) && !isOfHours(note));
+    const isBeingTaken = (await closingsOf(tx, userId)).some(keepsShut);
     if (isOpen && user.local && !isBeingTaken) {
       if ((await host.presence(refOf(user))) === "present") {
         await forgetShut(tx, userId);

@@ -18,6 +18,7 @@ import { queueMail } from "../mail/outbox.ts";
 import { audited, auditedGrant } from "../operation/audited.ts";
 import { type Context, type Operation, systemContext } from "../operation/context.ts";
 import { allowAccess, requireAllowable } from "../requests/allow.ts";
+import { isPendingRequestOf } from "../requests/end.ts";
 import { askSponsor } from "../sponsors/asking.ts";
 import { sponsorOf } from "../sponsors/sponsor-email.ts";
 import { lockNotice, tellOfApplications } from "./notices.ts";
@@ -88,7 +89,7 @@ export async function pendingRequestOf(
   { db }: Pick<Context, "db">,
   user: Pick<User, "id" | "username">,
 ): Promise<number> {
-  const [pending] = await db.select({ id: approvals.id }).from(approvals).where(isPendingOf(user.id));
+  const [pending] = await db.select({ id: approvals.id }).from(approvals).where(isPendingRequestOf(user.id));
   if (pending !== undefined) return pending.id;
   throw new UamError("not_found", `No request for access of ${user.username} waits`, { reason: "application.missing" });
 }
@@ -128,7 +129,7 @@ async function requireFreshLogin(
 async function submit(op: Operation, user: User, { hours, reason: purpose }: AccessRequest): Promise<ApprovalRow> {
   const { tx, context, record } = op;
   const { id: userId, username, email, fullName, supervisor, requestRule } = user;
-  if ((await tx.$count(approvals, isPendingOf(userId))) > 0) {
+  if ((await tx.$count(approvals, isPendingRequestOf(userId))) > 0) {
     const sentence = `${username} has asked already; wait until that is decided, or withdraw it`;
     throw new UamError("conflict", sentence, { reason: "access.pending" });
   }
@@ -146,8 +147,4 @@ async function submit(op: Operation, user: User, { hours, reason: purpose }: Acc
   await tellOfApplications(op, notice);
   record({ detail: { application: request.id } });
   return request;
-}
-
-function isPendingOf(userId: number) {
-  return and(eq(approvals.userId, userId), eq(approvals.kind, "access_request"), eq(approvals.status, "pending"));
 }

@@ -7,7 +7,7 @@ import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import { users } from "../../store/schema.ts";
 import { openAccess } from "../accounts/access.ts";
 import { refOf } from "../accounts/account.ts";
-import { type Closing, closingsOf } from "../accounts/closings.ts";
+import { type Closing, closingsOf, keepsShut } from "../accounts/closings.ts";
 import { holdCompanyOf, requireGoing } from "../accounts/company-limits.ts";
 import { isExpired, lockUser, type User } from "../accounts/find-user.ts";
 import { allowedUntil, calendarAt, scheduleAt } from "../accounts/opening.ts";
@@ -87,9 +87,7 @@ function requireActive(user: User, owed: readonly Closing[], now: Date): void {
   const { username } = user;
   if (owed.some(({ kind }) => kind === "remove"))
     throw new UamError("conflict", `${username} is being deleted`, { reason: "user.deleting" });
-  // What was left of shutting an account at the end of a window is none: opening it does away with that.
-  const isBeingShut = owed.some(({ kind, action }) => kind === "shut" && action !== "");
-  if (user.status === "active" && !isExpired(user, now) && !isBeingShut) return;
+  if (user.status === "active" && !isExpired(user, now) && !owed.some(keepsShut)) return;
   throw new UamError("conflict", `${username} is not active, and gets no access`, { reason: "user.not_active" });
 }
 

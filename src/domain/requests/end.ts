@@ -1,6 +1,6 @@
 /** Ends access on request before its time, and withdraws what still waits for a decision. A closing: it only goes forward. */
 
-import { and, eq } from "drizzle-orm";
+import { and, eq, type SQL } from "drizzle-orm";
 import { formatOptionalTimestamp } from "../../shared/time/timestamp.ts";
 import { approvals, users } from "../../store/schema.ts";
 import { type Closed, owedSentence, shutOnHost, unfinished } from "../accounts/access.ts";
@@ -54,18 +54,18 @@ export async function finishEnding(op: ClosingOperation, user: User, note: numbe
   return { user: { ...user, ...set }, ...closing };
 }
 
+/** The user's request for access that waits for a decision, of which there is one at most. */
+export function isPendingRequestOf(userId: number): SQL | undefined {
+  return and(eq(approvals.userId, userId), eq(approvals.kind, "access_request"), eq(approvals.status, "pending"));
+}
+
 /** Whether a request of the user was waiting, which nobody can allow any more. */
 async function withdraw(op: Operation, userId: number): Promise<boolean> {
   const { actor, clock } = op.context;
-  const isPending = and(
-    eq(approvals.userId, userId),
-    eq(approvals.kind, "access_request"),
-    eq(approvals.status, "pending"),
-  );
   const [withdrawn] = await op.tx
     .update(approvals)
     .set({ status: "rejected", reason: "Withdrawn", reviewedBy: actor.name, reviewedAt: clock.now() })
-    .where(isPending)
+    .where(isPendingRequestOf(userId))
     .returning({ id: approvals.id });
   if (withdrawn !== undefined) op.record({ detail: { withdrawn: withdrawn.id } });
   return withdrawn !== undefined;
