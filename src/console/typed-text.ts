@@ -8,6 +8,12 @@ export function oneLine(text: string): string {
   return blankControlCharacters(text).replace(/ {2,}/g, " ").trim().normalize("NFC");
 }
 
+/** The number from 1 to `most`, of three digits at most, that the text says; undefined for anything else. */
+export function wholeNumber(text: string, most: number): number | undefined {
+  const number = /^\d{1,3}$/.test(text.trim()) ? Number(text.trim()) : 0;
+  return number >= 1 && number <= most ? number : undefined;
+}
+
 /** The text of a field with several lines while it is typed: a line break becomes a space. */
 export function withoutBreaks(text: string): string {
   return text.replace(/\s*\n\s*/g, " ");

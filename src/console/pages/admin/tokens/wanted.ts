@@ -1,11 +1,11 @@
 /** A token as it was typed, and what is wrong with it. */
 
 import { MAX_TOKEN_DAYS, MAX_TOKEN_NAME } from "../../../../shared/product/token-limits.ts";
+import { wholeNumber } from "../../../typed-text.ts";
 
 /** The days that the text says; undefined for what a token cannot have. */
 export function tokenDays(text: string): number | undefined {
-  const days = /^\d{1,3}$/.test(text.trim()) ? Number(text.trim()) : 0;
-  return days >= 1 && days <= MAX_TOKEN_DAYS ? days : undefined;
+  return wholeNumber(text, MAX_TOKEN_DAYS);
 }
 
 /** Whether the text can be a token's name, as far as it can be told here. */

@@ -6,6 +6,7 @@ import { MAX_PURPOSE } from "../../../../shared/text/person.ts";
 import { type AnswerOf, ApiFailure, api } from "../../../api.ts";
 import { forgetAnswers } from "../../../signed-in.tsx";
 import { accessTexts as texts } from "../../../texts/user/access.ts";
+import { wholeNumber } from "../../../typed-text.ts";
 import { useAction } from "../../../ui/action.ts";
 import { Button } from "../../../ui/button.tsx";
 import { moment, relative, useNow } from "../../../ui/clock.ts";
@@ -93,8 +94,7 @@ function Ask({ rule, isOpen, onOpened }: AskProps) {
   });
 
   function send() {
-    const isWhole = /^\d{1,3}$/.test(hours.trim()) && Number(hours) >= 1 && Number(hours) <= most;
-    const wrong = isWhole ? (reason.trim() === "" ? "reason" : undefined) : "hours";
+    const wrong = wholeNumber(hours, most) !== undefined ? (reason.trim() === "" ? "reason" : undefined) : "hours";
     setFault(wrong);
     if (wrong === undefined) void sending.run();
   }

@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import { api, type BodyOf } from "../../../api.ts";
 import { forgetAnswers } from "../../../signed-in.tsx";
 import { userTexts } from "../../../texts/user/user.ts";
+import { wholeNumber } from "../../../typed-text.ts";
 import { useAction } from "../../../ui/action.ts";
 import { Button } from "../../../ui/button.tsx";
 import { moment, useNow } from "../../../ui/clock.ts";
@@ -105,8 +106,7 @@ export function useMoreTime() {
       </>
     ),
     read: () => {
-      const isWhole = /^\d{1,3}$/.test(days.trim()) && Number(days) >= 1 && Number(days) <= MAX_DAYS;
-      const wrong = isWhole ? (reason.trim() === "" ? "reason" : undefined) : "days";
+      const wrong = wholeNumber(days, MAX_DAYS) !== undefined ? (reason.trim() === "" ? "reason" : undefined) : "days";
       setFault(wrong);
       return wrong === undefined ? { days: Number(days), reason: reason.trim() } : undefined;
     },
