@@ -43,7 +43,7 @@ export function windowAt(
   return windows.find(({ from, to }) => Date.parse(from) <= begun && latest < Date.parse(to));
 }
 
-/** What is in both. */
+/** The windows that both have in common. */
 export function commonHours(one: AccountHours, other: AccountHours): AccountHours {
   const until = one.until < other.until ? one.until : other.until;
   return { until, windows: commonSpans(one.windows, other.windows) };

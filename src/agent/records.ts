@@ -115,7 +115,7 @@ export function givenTo(state: Pick<AgentState, "records" | "given"> | undefined
   return state?.given ?? (state?.records ?? []).map(({ uid }) => uid);
 }
 
-/** What decides, besides its record, whether an account is open. */
+/** The circumstances that decide, besides its record, whether an account is open. */
 export interface Present {
   readonly status: HostState["status"];
   /** The names of accounts that `uam lock` shut. */

@@ -4,7 +4,7 @@ import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync 
 import { dirname, join } from "node:path";
 import { must } from "./programs.ts";
 
-/** What a package is made of. Paths are those of the installed files; control files are under DEBIAN. */
+/** The content of a package. Paths are those of the installed files; control files are under DEBIAN. */
 export interface Content {
   readonly files: ReadonlyMap<string, string | Uint8Array>;
   /** Files that are copied from elsewhere. */

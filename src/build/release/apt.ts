@@ -42,7 +42,7 @@ version goes. ${KEYRING}.deb, in DIRECTORY too, brings key and address to a host
 
 const OPTIONS = { key: { type: "string" }, url: { type: "string" }, packages: { type: "string" } } as const;
 
-/** What was asked for. */
+/** The repository to make or to update. */
 export interface Repository {
   readonly directory: string;
   readonly key: string;

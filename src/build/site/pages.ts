@@ -56,7 +56,7 @@ export function documentOf(path: string, text: string, version: string): Documen
     })
     .on("pre", {
       element(block) {
-        // Whoever has no mouse scrolls it by the arrow keys.
+        // The arrow keys scroll it for readers without a mouse.
         block.setAttribute("tabindex", "0");
       },
     })

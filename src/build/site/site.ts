@@ -49,7 +49,7 @@ export async function makeSite(output: string, version: string): Promise<void> {
   );
 }
 
-/** What the search looks through: short names, because there are some thousands of them. */
+/** The sections for the search, as arrays: there are some thousands of them. */
 function sectionsOf(documents: readonly Document[]): readonly (readonly [string, string, string, string])[] {
   return documents.flatMap(({ page, title, sections }) =>
     sections.map(({ id, heading, text }) => [id === "" ? page : `${page}#${id}`, title, heading, text] as const),
