@@ -2,7 +2,7 @@
 
 import type { AccountRef } from "../../protocol/host.ts";
 import type { Log } from "../../shared/log.ts";
-import { type AccountTable, readGroups } from "../account.ts";
+import { type AccountTable, createGroupsReader } from "../account.ts";
 import {
   describeChange,
   describeJobsCopy,
@@ -55,8 +55,9 @@ export function createDryRunExecutor(layout: Layout, log: Log): Executor {
 
 /** Every account in question exists and is as it should be; nothing of it is inspected. */
 function viewOf(layout: Layout): HostView {
+  const readGroups = createGroupsReader();
   return {
-    accounts: (accounts) => tableOf(layout, accounts),
+    accounts: (accounts) => tableOf(layout, readGroups(), accounts),
     shadow: async () => undefined,
     isHomeShut: () => undefined,
     exists: () => false,
@@ -70,8 +71,7 @@ function viewOf(layout: Layout): HostView {
   };
 }
 
-function tableOf(layout: Layout, accounts: readonly AccountRef[]): AccountTable {
-  const groups = readGroups();
+function tableOf(layout: Layout, groups: AccountTable["groups"], accounts: readonly AccountRef[]): AccountTable {
   const marker = groups.get(layout.markerGroup);
   const members = new Set(accounts.map(({ name }) => name));
   return {
