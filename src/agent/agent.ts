@@ -191,8 +191,8 @@ class Agent {
       faultPoint("agent: lease ended, accounts as they were");
     }
     const isNew = await orders.take(told);
-    // Only now: what was to be shut is shut.
-    if (told.status === "active") lease.renew(sent, told);
+    // Only now: what was to be shut is shut. Where the host fails at that, the lease ends it, as the answer to the change has promised.
+    if (told.status === "active" && !orders.mayAdmit()) lease.renew(sent, told);
     // The next request reports the work done now, if the service reads it from there.
     if (told.full || (isNew && told.applied === undefined)) this.#reporter.changed();
     if (isNew) this.#retrying();

@@ -1,7 +1,7 @@
 /** Does on the host what the records say is to be done: everything that takes access away before anything that gives it. */
 
 import type { HostState } from "../protocol/fleet.ts";
-import type { Account, Host } from "../protocol/host.ts";
+import type { Account, Closing, Host } from "../protocol/host.ts";
 import { UamError } from "../shared/errors.ts";
 import type { Times } from "./hours.ts";
 import { type AccountRecord, type AgentState, accountOf, isClosing, isPending, keyOf, NOTHING } from "./records.ts";
@@ -35,7 +35,7 @@ export async function applyState(
 ): Promise<AgentState> {
   const records = new Map(state.records.map((record) => [keyOf(record), record]));
   const attempt = async (record: AccountRecord, step: typeof close | typeof open) => {
-    const after = await tried(record, () => step(work, record));
+    const after = await tried(record, () => step(work, record, records.values()));
     if (after === undefined) records.delete(keyOf(record));
     else records.set(keyOf(record), after);
     if (after?.problem !== undefined) work.refused.set(after, performance.now());
@@ -69,32 +69,59 @@ async function tried(
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error);
     // A conflict is for people to resolve: no such account lets anybody in.
-    return withProblem(record, error instanceof UamError && error.code === "conflict" ? "conflict" : "refused", text);
+    if (error instanceof UamError && error.code === "conflict") return withProblem(record, "conflict", text);
+    return withProblem(isClosing(record.todo) ? { ...record, mayAdmit: true } : record, "refused", text);
   }
 }
 
 /** Takes away what is to be taken; undefined once the account is removed for good. */
-async function close(work: Work, record: AccountRecord): Promise<AccountRecord | undefined> {
+async function close(
+  work: Work,
+  record: AccountRecord,
+  all: Iterable<AccountRecord>,
+): Promise<AccountRecord | undefined> {
   const { host } = work;
   const account = accountNow(work, record);
   const presence = await host.presence(account);
+  if (presence === "foreign" && (await isSucceeded(work, record, all))) return await settleGone(work, record, account);
   if (presence === "foreign") {
     // It is not touched. But as long as sshd reads a key for it, nobody is told that it lets nobody in.
     const keys = await host.foreignKeys(account);
-    if (keys.length > 0) return withProblem(record, "refused", [foreign(record), ...keys].join(". "));
+    if (keys.length > 0) return withProblem(settled(record), "refused", [foreign(record), ...keys].join(". "));
     return record.todo.remove ? undefined : withProblem(withoutClosings(record), "conflict", foreign(record));
   }
   if (record.todo.remove) {
-    const { owed } = await host.removeAccount(account);
-    return owed.length === 0 ? undefined : withProblem(record, "refused", owed.join(". "));
+    const closing = await host.removeAccount(account);
+    return closing.owed.length === 0 ? undefined : refusedBy(closing, record, closing.owed);
   }
-  if (presence === "missing") {
-    // In no line of /etc/passwd: but sshd may know it from elsewhere, and what it let in may run on.
-    const left = [...(await host.foreignKeys(account)), ...(await stillRunning(work, account))];
-    return left.length > 0 ? withProblem(record, "refused", left.join(". ")) : settled(withoutClosings(record));
-  }
+  // In no line of /etc/passwd: but sshd may know it from elsewhere.
+  if (presence === "missing") return await settleGone(work, record, account, await host.foreignKeys(account));
   if (!account.open) return await shut(work, record, account);
   return await narrow(work, await take(work, record, account), account);
+}
+
+/** Whether the name is that of a later account of ours: a process that died had removed this one, and made that, without storing it. */
+async function isSucceeded(
+  { host }: Work,
+  { name, uid }: AccountRecord,
+  all: Iterable<AccountRecord>,
+): Promise<boolean> {
+  for (const other of all) {
+    if (other.name === name && other.uid !== uid && (await host.presence(other)) === "present") return true;
+  }
+  return false;
+}
+
+/** An account that is gone: what it let in may run on. */
+async function settleGone(
+  work: Work,
+  record: AccountRecord,
+  account: Account,
+  keys: readonly string[] = [],
+): Promise<AccountRecord | undefined> {
+  const left = [...keys, ...(await stillRunning(work, account))];
+  if (left.length > 0) return withProblem(record, "refused", left.join(". "));
+  return record.todo.remove ? undefined : settled(withoutClosings(record));
 }
 
 /** Ends what runs under the uid that somebody left without an account; sentences about what does not end. */
@@ -103,9 +130,10 @@ async function stillRunning({ host }: Work, { uid }: Account): Promise<readonly 
 }
 
 async function shut({ host }: Work, record: AccountRecord, account: Account): Promise<AccountRecord> {
-  const { owed } = await host.shutAccount(account);
-  if (owed.length === 0) return settled({ ...record, made: true, todo: { ...NOTHING, open: record.todo.open } });
-  return withProblem({ ...record, todo: { ...record.todo, shut: true } }, "refused", owed.join(". "));
+  const closing = await host.shutAccount(account);
+  if (closing.owed.length === 0)
+    return settled({ ...record, made: true, todo: { ...NOTHING, open: record.todo.open } });
+  return refusedBy(closing, { ...record, todo: { ...record.todo, shut: true } }, closing.owed);
 }
 
 /** Shuts the account while a key cannot be taken away whole. */
@@ -130,9 +158,9 @@ async function narrow({ host }: Work, record: AccountRecord, account: Account): 
 }
 
 async function shutMeanwhile(host: Host, record: AccountRecord, owed: readonly string[]): Promise<AccountRecord> {
-  const { owed: more } = await host.shutAccount(record);
-  const text = [...owed, ...more, `${record.name} is shut until that is done`].join(". ");
-  return withProblem({ ...record, todo: { ...record.todo, open: true } }, "refused", text);
+  const closing = await host.shutAccount(record);
+  const sentences = [...owed, ...closing.owed, `${record.name} is shut until that is done`];
+  return refusedBy(closing, { ...record, todo: { ...record.todo, open: true } }, sentences);
 }
 
 /** Gives what is to be given, unless something is still to be taken. */
@@ -173,8 +201,12 @@ function withoutClosings(record: AccountRecord): AccountRecord {
   return { ...record, todo: { ...NOTHING, open: record.todo.open } };
 }
 
-function settled(record: AccountRecord): AccountRecord {
+function settled({ mayAdmit: _, ...record }: AccountRecord): AccountRecord {
   return { ...record, problem: undefined };
+}
+
+function refusedBy({ refused }: Closing, record: AccountRecord, sentences: readonly string[]): AccountRecord {
+  return withProblem({ ...record, mayAdmit: refused ? undefined : true }, "refused", sentences.join(". "));
 }
 
 function withProblem(record: AccountRecord, kind: "conflict" | "missing" | "refused", text: string): AccountRecord {

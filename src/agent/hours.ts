@@ -21,26 +21,35 @@ export interface Times {
 }
 
 /** The fields of an account that the hours decide. */
-type Opened = Pick<AccountState, "open" | "expire_at">;
+type Opened = Pick<AccountState, "open" | "expire_at" | "hours">;
 
 /** The account as it is to be at that time. `before`: as it was; where the clocks are not sure, it is no more open than that. */
 export function atTime<T extends AccountState>(account: T, before: Opened | undefined, times: Times): T {
   if (account.hours === undefined || !account.open) return account;
-  const window = windowAt(account.hours, times, before?.open === true);
+  const window = windowAt(account.hours, times, openedAt(before));
   if (window === undefined) return { ...account, open: false };
   if (times.areSure) return { ...account, expire_at: window.to };
   if (before?.open !== true) return { ...account, open: false };
   return { ...account, expire_at: before.expire_at < window.to ? before.expire_at : window.to };
 }
 
-/** The window that is open: it has begun by both clocks, unless it was opened before one of them was set back, and has ended by none. */
+/** When the window began in which the account is open; undefined where it is shut, or open at all hours. */
+export function openedAt(account: Opened | undefined): string | undefined {
+  if (account?.open !== true) return undefined;
+  return account.hours?.windows.find(({ to }) => to === account.expire_at)?.from;
+}
+
+/**
+ * The window that is open: it has ended by no clock, and begun by both, unless the account was opened in it (`opened`) before one of them was
+ * set back.
+ */
 export function windowAt(
   { windows }: AccountHours,
   { earliest, latest }: Times,
-  wasOpen: boolean,
+  opened: string | undefined,
 ): HoursSpan | undefined {
-  const begun = wasOpen ? latest : earliest;
-  return windows.find(({ from, to }) => Date.parse(from) <= begun && latest < Date.parse(to));
+  const hasBegun = (from: string) => Date.parse(from) <= earliest || (opened !== undefined && from <= opened);
+  return windows.find(({ from, to }) => hasBegun(from) && latest < Date.parse(to));
 }
 
 /** The windows that both have in common. */

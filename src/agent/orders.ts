@@ -1,5 +1,6 @@
 /** Stores and carries out the service's orders: one thing at a time, so that a crash at any point ends in the same state. */
 
+import { randomInt } from "node:crypto";
 import { createMutex } from "../host/command.ts";
 import type { HostProblem, HostState } from "../protocol/fleet.ts";
 import type { AccountRef, Host } from "../protocol/host.ts";
@@ -9,7 +10,7 @@ import { faultPoint } from "../shared/work/fault-point.ts";
 import { applyState } from "./apply.ts";
 import { compareAccounts, foundOn, toldOf } from "./compare.ts";
 import type { Times } from "./hours.ts";
-import { findingOf, problemList } from "./problems.ts";
+import { findingOf, newProblems, problemList } from "./problems.ts";
 import {
   type AccountRecord,
   type AgentState,
@@ -17,7 +18,7 @@ import {
   followHours,
   givenTo,
   isClosing,
-  keyOf,
+  mayAdmit,
   mergeAnswer,
   type Present,
   sameOrders,
@@ -59,6 +60,8 @@ export interface Orders {
   /** See `Host.forgetJobs`. */
   forgetJobs(): Promise<void>;
   problems(): ReturnType<typeof problemList>;
+  /** Whether sshd may still let in what was to be taken away, because the host failed at it: then the lease must not go on. */
+  mayAdmit(): boolean;
   /** Accounts that the service once named and no longer knows. */
   unknown(): readonly AccountRef[];
 }
@@ -85,8 +88,7 @@ class StoredOrders implements Orders {
   #findings: readonly string[] = [];
   /** Why the orders could not be stored, if so. */
   #unstored: string | undefined;
-  #newest: number | undefined;
-  /** A stored file may be an old copy: it is trusted if it is of this boot, and nothing newer was stored since. */
+  /** A stored file may be an old copy: trusted if it is of this boot, and nothing newer was stored since. */
   #isBelieved: boolean;
 
   constructor(parts: OrdersParts) {
@@ -95,12 +97,11 @@ class StoredOrders implements Orders {
     this.#givenStored = this.#given.size;
     const found = readState(parts.directory);
     this.#state = found && this.#withGiven(found);
-    this.#newest = readNewest(parts.runDirectory);
-    this.#isBelieved = found !== undefined && this.#newest !== undefined && (found.answer ?? 0) >= this.#newest;
-    if (this.#newest !== undefined && !this.#isBelieved)
-      parts.log.warn(
-        "security: the stored state is older than the last answer: nothing is opened until the service answers",
-      );
+    const newest = readNewest(parts.runDirectory);
+    this.#isBelieved = newest !== undefined && found?.answer === newest;
+    const sentence =
+      "security: the stored state is older than the last answer: nothing is opened until the service answers";
+    if (newest !== undefined && !this.#isBelieved) parts.log.warn(sentence);
   }
 
   state(): AgentState | undefined {
@@ -117,9 +118,10 @@ class StoredOrders implements Orders {
       const { openHost, managed } = this.#parts;
       const found = answer.full ? await foundOn(await openHost(answer.end_sessions), managed()) : [];
       const before = this.#state;
-      const merged = this.#withGiven(mergeAnswer(before, answer, { found, times: this.#parts.times() }));
-      const isNew = !sameOrders(before, merged);
       const wasBelieved = this.#isBelieved;
+      const about = { found, isBelieved: wasBelieved, times: this.#parts.times() };
+      const merged = this.#withGiven(mergeAnswer(before, answer, about));
+      const isNew = !sameOrders(before, merged);
       this.#state = merged;
       this.#isBelieved = true;
       if (isNew) {
@@ -136,13 +138,12 @@ class StoredOrders implements Orders {
   }
 
   async followHours(): Promise<boolean> {
-    const { times } = this.#parts;
     // Each second: nobody waits for a turn where nothing begins or ends.
     const before = this.#state;
-    if (before === undefined || followHours(before, times()) === before) return false;
+    if (before === undefined || followHours(before, this.#parts.times()) === before) return false;
     return await this.#inTurn(async () => {
       const known = this.#state ?? before;
-      const now = followHours(known, times());
+      const now = followHours(known, this.#parts.times());
       if (now === known) return false;
       this.#state = now;
       await this.#carryOut(now).catch((error: unknown) => {
@@ -198,6 +199,10 @@ class StoredOrders implements Orders {
     return problemList(this.#state?.records ?? [], [...this.#differences, ...own]);
   }
 
+  mayAdmit(): boolean {
+    return mayAdmit(this.#state ?? { records: [] });
+  }
+
   unknown(): readonly AccountRef[] {
     return unknownOf(this.#state ?? { records: [] });
   }
@@ -216,9 +221,9 @@ class StoredOrders implements Orders {
   }
 
   async #carryOut(orders: AgentState): Promise<void> {
-    // Before anything is touched, so that a crash on the way does not open again what was being shut.
+    // First, so that a crash does not open again what was being shut, nor leave a new account open that nothing compares.
     faultPoint("agent: told, nothing stored");
-    if (orders.records.some(({ todo }) => isClosing(todo))) this.#store(orders);
+    if (orders.records.some(({ todo, made }) => isClosing(todo) || (todo.open && !made))) this.#store(orders);
     faultPoint("agent: orders stored, host untouched");
     const done = await this.#doAll(orders);
     faultPoint("agent: host done, not stored");
@@ -240,12 +245,8 @@ class StoredOrders implements Orders {
     const about = { status: orders.status, mayOpen: this.#isBelieved, locked: () => this.#locked(), times };
     const work = { host, ...about, refused: this.#refused, turn };
     const done = await applyState(work, orders, () => performance.now() > end);
-    const before = new Set(orders.records.map((record) => `${keyOf(record)} ${record.problem?.text}`));
-    for (const record of done.records) {
-      const { name, problem } = record;
-      if (problem === undefined || before.has(`${keyOf(record)} ${problem.text}`)) continue;
-      log.warn("the host is not as the service wants it", { account: name, ...problem });
-    }
+    for (const problem of newProblems(orders.records, done.records))
+      log.warn("the host is not as the service wants it", { ...problem });
     this.#state = done;
     return done;
   }
@@ -260,11 +261,11 @@ class StoredOrders implements Orders {
 
   #store(orders: AgentState): void {
     const { directory, runDirectory, log } = this.#parts;
-    const newest = Math.max(this.#newest ?? 0, orders.answer ?? 0) + 1;
-    this.#newest = newest;
+    // No earlier state has this number, whatever was set back to what.
+    const newest = randomInt(1, 2 ** 48 - 1);
     try {
-      // First: what was stored before is not believed any more, whatever becomes of this one.
-      writeNewest(directory, runDirectory, newest);
+      // First: no earlier state is believed, whatever becomes of this one. Work on one that is not believed does not change that.
+      if (this.#isBelieved) writeNewest(directory, runDirectory, newest);
       if (this.#given.size > this.#givenStored) writeGiven(directory, this.#given);
       this.#givenStored = this.#given.size;
       writeState(directory, { ...orders, answer: newest });

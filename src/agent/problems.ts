@@ -2,7 +2,7 @@
 
 import { type HostProblem, MAX_PROBLEMS, MAX_TEXT, PROBLEM_KINDS } from "../protocol/fleet.ts";
 import type { Drift } from "../protocol/host.ts";
-import type { AccountRecord } from "./records.ts";
+import { type AccountRecord, keyOf } from "./records.ts";
 
 /** The problem of a difference; those that the record has itself are left to it. */
 export function problemOf({ account, kind, problem, repaired }: Drift): HostProblem {
@@ -58,4 +58,15 @@ function rank({ kind }: HostProblem): number {
 
 function clipped(text: string): string {
   return text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT - 1)}…`.replace(/[\uD800-\uDBFF]…$/, "…");
+}
+
+/** The problems of accounts that they did not have before, or not in these words. */
+export function newProblems(before: readonly AccountRecord[], after: readonly AccountRecord[]): readonly HostProblem[] {
+  const known = new Set(before.map((record) => `${keyOf(record)} ${record.problem?.text}`));
+  return after.flatMap((record) => {
+    const { name, problem } = record;
+    return problem === undefined || known.has(`${keyOf(record)} ${problem.text}`)
+      ? []
+      : [{ account: name, ...problem }];
+  });
 }

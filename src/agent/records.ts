@@ -3,10 +3,10 @@
  * is to be done now; apply.ts does it.
  */
 
-import type { AccountHours, AccountState, HostProblem, HostState } from "../protocol/fleet.ts";
+import type { AccountState, HostProblem, HostState } from "../protocol/fleet.ts";
 import type { Account, AccountRef, HostKey } from "../protocol/host.ts";
-import { commonNetworks, isCanonicalNetwork, type Networks } from "../shared/net/networks.ts";
-import { atTime, commonHours, sameHours, type Times, windowAt } from "./hours.ts";
+import { NEVER_TOLD, restrained } from "./cautious.ts";
+import { atTime, openedAt, sameHours, type Times, windowAt } from "./hours.ts";
 
 /** The outstanding work for an account, the closings first. */
 export interface Todo {
@@ -27,12 +27,14 @@ export interface AccountRecord extends AccountState {
   readonly unknown?: true;
   readonly todo: Todo;
   readonly problem: Pick<HostProblem, "kind" | "text"> | undefined;
+  /** True while the host has failed at a closing so that sshd may still let in what it takes away. */
+  readonly mayAdmit?: true | undefined;
 }
 
 /** All that an agent remembers of what it was told. */
 export interface AgentState {
   readonly version: 1;
-  /** The number of the newest answer that was stored: it rises within a boot. States of before have none. */
+  /** A number that no other state has: /run holds that of the newest. States of before have none. */
   readonly answer?: number | undefined;
   readonly cursor: string;
   readonly lease_ms: number | null;
@@ -51,17 +53,24 @@ export const NOTHING: Todo = { remove: false, shut: false, take: [], narrow: fal
 
 /**
  * The state after an answer. `before` is what was known, and `found` the accounts that the host has under our name: where the
- * answer is full, those that it does not name are shut, not removed.
+ * answer is full, those that it does not name are shut, not removed. What is told of an account whose state may be an old copy is done whatever
+ * that says of the host.
  */
 export function mergeAnswer(
   before: AgentState | undefined,
   answer: HostState,
-  { times, found = [] }: { readonly times: Times; readonly found?: readonly AccountRef[] },
+  {
+    times,
+    found = [],
+    isBelieved = true,
+  }: { readonly times: Times; readonly found?: readonly AccountRef[]; readonly isBelieved?: boolean },
 ): AgentState {
   const old = new Map((before?.records ?? []).map((record) => [keyOf(record), record]));
   const merged = new Map(old);
   for (const account of answer.accounts) {
-    merged.set(keyOf(account), mergeAccount(old.get(keyOf(account)), account, { answer, times }));
+    const known = old.get(keyOf(account));
+    const trusted = isBelieved ? known : known && unsure(known);
+    merged.set(keyOf(account), mergeAccount(trusted, account, { answer, times }));
   }
   if (answer.full) {
     // One that has the name of another is a conflict, and left alone.
@@ -80,6 +89,11 @@ export function mergeAnswer(
   const given = [...new Set([...givenTo(before), ...records.map(({ uid }) => uid)])];
   const keepsHours = answer.full || before?.keepsHours === true;
   return { version: 1, cursor, lease_ms, lease_ends, status, end_sessions, records, given, keepsHours };
+}
+
+/** The host may have the account, open or shut, whatever this says of it. */
+function unsure(record: AccountRecord): AccountRecord {
+  return { ...record, made: false, todo: { ...record.todo, shut: !record.open } };
 }
 
 /** The record once the host is locked, open again, or retiring. */
@@ -126,7 +140,7 @@ export interface Present {
 /** The account as it is to be now: shut outside its hours, where the host is not to let anybody in, or where `uam lock` shut it. */
 export function accountOf(record: AccountRecord, { status, locked, times }: Present): Account {
   const { name, uid, keys, hours } = record;
-  const isInside = hours === undefined || windowAt(hours, times, record.open) !== undefined;
+  const isInside = hours === undefined || windowAt(hours, times, openedAt(record)) !== undefined;
   const open = record.open && isInside && status === "active" && !locked.has(name) && !record.todo.remove;
   return { name, uid, keys, expireAt: new Date(record.expire_at), open };
 }
@@ -137,6 +151,11 @@ export function isPending({ todo }: AccountRecord): boolean {
 
 export function isClosing(todo: Todo): boolean {
   return todo.remove || todo.shut || todo.narrow || todo.take.length > 0;
+}
+
+/** Whether sshd may still let in what was to be taken away, because the host failed at it. */
+export function mayAdmit({ records }: Pick<AgentState, "records">): boolean {
+  return records.some((record) => record.mayAdmit === true && isClosing(record.todo));
 }
 
 /** A record whose problem is gone, because somebody brought the account back: opened or shut again. */
@@ -183,39 +202,6 @@ function mergeAccount(
   const narrow = old !== undefined && (old.todo.narrow || narrowed === true || isShorter);
   return { ...wanted, made, todo: { ...NOTHING, take: gone, narrow, open: true }, problem: old?.problem };
 }
-
-/** The part of an answer that counts until an administrator accepts that the history went back: nothing that gives access. */
-function restrained(old: AccountRecord | undefined, told: AccountState): AccountState {
-  const mayOpen = old !== undefined && (old.open || old.hours !== undefined);
-  if (!mayOpen || !told.open) return { ...told, open: false, keys: [], hours: undefined };
-  const known = new Map(old.keys.map((key) => [key.fingerprint, key]));
-  const keys = told.keys.flatMap((key) => {
-    const before = known.get(key.fingerprint);
-    return before === undefined ? [] : [narrower(before, key)];
-  });
-  const expire_at = told.expire_at < old.expire_at ? told.expire_at : old.expire_at;
-  if (old.hours === undefined && told.hours === undefined) return { ...told, expire_at, keys };
-  return { ...told, hours: commonHours(hoursOf(old), hoursOf(told)), expire_at, keys };
-}
-
-/** Without hours it is open until its end. */
-function hoursOf({ hours, expire_at }: AccountState): AccountHours {
-  return hours ?? { until: expire_at, windows: [{ from: NEVER_TOLD, to: expire_at }] };
-}
-
-/** The key, from the addresses that are in the networks of both. */
-function narrower(one: HostKey, other: HostKey): HostKey {
-  const networks = commonNetworks(readable(one), readable(other));
-  return networks === undefined ? one : { ...one, networks };
-}
-
-/** A network that is not in canonical form allows nothing: none gets into a key file. */
-function readable({ networks }: HostKey): Networks {
-  return networks?.filter(isCanonicalNetwork);
-}
-
-/** The expiry of an account that was found on the host and that the service never mentioned. */
-const NEVER_TOLD = "1970-01-01T00:00:00.000Z";
 
 function stranger(name: string, uid: number): AccountRecord {
   return {

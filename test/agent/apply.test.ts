@@ -2,7 +2,7 @@
 
 import { beforeEach, describe, expect, test } from "bun:test";
 import { applyState, type Work } from "../../src/agent/apply.ts";
-import { type AccountRecord, type AgentState, NOTHING, type Todo } from "../../src/agent/records.ts";
+import { type AccountRecord, type AgentState, mayAdmit, NOTHING, type Todo } from "../../src/agent/records.ts";
 import { UamError } from "../../src/shared/errors.ts";
 import { createFakeHost, type FakeHost } from "../support/fake-host.ts";
 import { timesAt, toldAccount } from "../support/fleet-stub.ts";
@@ -200,6 +200,34 @@ describe("applyState() of what is taken away", () => {
     host.failing.clear();
     expect(await turn()).toEqual(["removeAccount ext_carol"]);
     expect(state.records).toEqual([]);
+  });
+
+  test("says that sshd may still let in what the host failed to take, until it is taken", async () => {
+    state = records(["ext_carol", { shut: true }]);
+    host.failing.add("shutAccount");
+    await turn();
+    expect(mayAdmit(state)).toBe(true);
+    host.failing.clear();
+    await turn();
+    expect([mayAdmit(state), host.accounts.get("ext_carol")?.open]).toEqual([false, false]);
+  });
+
+  test("processes that do not end are no reason to say so: sshd refuses the account", async () => {
+    state = records(["ext_mallory", { shut: true }]);
+    await turn();
+    expect([state.records[0]?.problem?.kind, mayAdmit(state)]).toEqual(["refused", false]);
+  });
+
+  test("an account whose name a later one of ours has is gone, and nothing is left to remove", async () => {
+    state = records(["ext_carol", {}]);
+    const [later] = state.records;
+    if (later === undefined) throw new Error("no record");
+    const earlier = { ...later, uid: later.uid + 100, open: false, todo: { ...NOTHING, remove: true } };
+    host.accounts.set("ext_carol", { uid: later.uid, open: true, expireAt: new Date(0), file: ["SHA256:1"] });
+    state = { ...state, records: [{ ...later, open: true, todo: NOTHING }, earlier] };
+    await turn();
+    expect(state.records.map(({ uid }) => uid)).toEqual([later.uid]);
+    expect(host.accounts.get("ext_carol")?.open).toBe(true);
   });
 
   test("an account that is missing is shut once nothing runs under its uid", async () => {

@@ -54,6 +54,21 @@ describe("atTime()", () => {
     expect(atTime(account(), { ...before, open: true }, unsure(at("12:00:00"))).open).toBe(false);
   });
 
+  test("an account that was open at all hours does not stay so until the window begins by a clock that is ahead", () => {
+    const ahead: Times = { earliest: at("07:30:00"), latest: at("08:30:00"), areSure: false };
+    const always = { open: true, expire_at: UNTIL };
+    expect(atTime(account(), always, ahead).open).toBe(false);
+    // One that was opened in the window stays, whatever clock is set back.
+    const opened = { open: true, expire_at: MORNING.to, hours: HOURS };
+    expect(atTime(account(), opened, ahead)).toMatchObject({ open: true, expire_at: MORNING.to });
+  });
+
+  test("what was opened in one window is not open in the next before that has begun by both clocks", () => {
+    const opened = { open: true, expire_at: MORNING.to, hours: HOURS };
+    const between: Times = { earliest: at("11:00:00"), latest: at("18:30:00"), areSure: false };
+    expect(atTime(account(), opened, between).open).toBe(false);
+  });
+
   test("leaves an account without hours, and one that is shut, as they are", () => {
     const always = toldAccount();
     expect(atTime(always, undefined, unsure(at("10:00:00")))).toBe(always);

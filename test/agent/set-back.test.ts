@@ -99,6 +99,20 @@ describe("a state that was put back", () => {
     expect(readState(lab.directory)?.answer).toBe(readNewest(lab.files.directory) ?? -1);
   });
 
+  testSlow("is believed no more for what is done with it: at the next start it opens nothing either", async () => {
+    await disabledSince(null);
+    const state = JSON.parse(readFileSync(join(snapshot(), "state.json"), "utf8"));
+    const [record] = state.records;
+    const other = { ...record, name: "ext_bob", uid: 41_002, open: false, todo: { ...record.todo, shut: true } };
+    state.records = [{ ...record, made: true, todo: { ...record.todo, open: true } }, other];
+    await Bun.write(join(lab.directory, "state.json"), JSON.stringify(state));
+    await startSilent();
+    await until(() => readState(lab.directory)?.records.find(({ name }) => name === "ext_bob")?.todo.shut === false);
+    await lab.stop();
+    await startSilent();
+    expect([isOpen(), given]).toEqual([false, []]);
+  });
+
   testSlow("takes away all the same what it says is to be taken away", async () => {
     await disabledSince(null);
     const state = JSON.parse(readFileSync(join(snapshot(), "state.json"), "utf8"));
