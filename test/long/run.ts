@@ -15,6 +15,7 @@ const SUITES: Readonly<Record<string, string>> = {
   "two-years":
     "10,000 users who join, are extended, disabled and enabled, expire and are recycled, held against a model each day",
   year: "a year of 500 users with sponsors, companies and quarterly reviews, restarts and restores, held against the rules",
+  model: "10 million steps of one service and one host in memory, with every promise checked, and wrong variants found",
   hours: "10,000 calendars drawn at random, held against a walk minute by minute",
   pairs: "every two operations on one user at the same instant, held against both serial orders",
   scanner: "1,002 links to sponsors opened by GET, HEAD and in Chromium, twice: none of it decides anything",

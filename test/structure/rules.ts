@@ -378,6 +378,7 @@ export const TESTS_BESIDE: Readonly<Record<string, string>> = {
   support: "tests what tests use",
   bench: "tests the benchmarks",
   structure: "tests these rules",
+  "agent/model": "tests a model of the agent and its service",
 };
 
 /** Entries that src has at the most: folders and files. */
