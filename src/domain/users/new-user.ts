@@ -166,6 +166,7 @@ export function createdDetail(user: ParsedUser): AuditDetail {
     ...(user.startsAt === null ? {} : { starts_at: formatTimestamp(user.startsAt) }),
     expire_at: formatTimestamp(user.expireAt),
     ...(user.hours === null ? {} : { hours: user.hours }),
+    ...(user.companyHours === null ? {} : { company_hours: user.companyHours }),
     ...(user.hoursEnd === "sessions" ? {} : { hours_end: user.hoursEnd }),
     ...(onRequest === null ? {} : { on_request: formatOnRequest(onRequest) }),
     ...(user.sourceNetworks.length === 0 ? {} : { source_networks: user.sourceNetworks.join(", ") }),

@@ -145,13 +145,18 @@ async function widenUser(context: Context, userId: number, changes: UserChanges)
 
 /** Only what has changed. */
 function timesDetail(user: User, times: Partial<Times>): AuditDetail {
-  const { startsAt, hours, hoursEnd } = { ...user, ...times };
+  const { startsAt, hours, companyHours, hoursEnd, allowedUntil } = { ...user, ...times };
   const [start, old] = [formatOptionalTimestamp(startsAt), formatOptionalTimestamp(user.startsAt)];
+  const [allowed, oldAllowed] = [allowedUntil, user.allowedUntil].map(formatOptionalTimestamp);
   const [asked, oldAsked] = [{ ...user, ...times }, user].map(onRequestOf).map((rule) => rule && formatOnRequest(rule));
   return {
     ...(asked === oldAsked ? {} : { on_request: asked ?? "", old_on_request: oldAsked ?? "" }),
     ...(start === old ? {} : { starts_at: start ?? "", old_starts_at: old ?? "" }),
+    ...(allowed === oldAllowed ? {} : { allowed_until: allowed ?? "", old_allowed_until: oldAllowed ?? "" }),
     ...(hours === user.hours ? {} : { hours: hours ?? "", old_hours: user.hours ?? "" }),
+    ...(companyHours === user.companyHours
+      ? {}
+      : { company_hours: companyHours ?? "", old_company_hours: user.companyHours ?? "" }),
     ...(hoursEnd === user.hoursEnd ? {} : { hours_end: hoursEnd, old_hours_end: user.hoursEnd }),
   };
 }
