@@ -129,7 +129,7 @@ export const audit = {
   "GET /access": {
     operationId: "listAccess",
     summary: "Find out who could log in at a moment of the past",
-    description: `By username and host: every account that could be logged in to at that moment, told from the audit log alone. Users without a key that counted are not in it. What a host with an agent had not heard of yet counts as done. With \`Accept: text/csv\` it is a file, without pages. ${READ_RECORDED}`,
+    description: `By username and host: every account that could be logged in to at that moment, told from the audit log alone. Users without a key that counted are not in it, nor who had not started, was outside of hours, or was on request and allowed nothing; \`until\` is the end of the account, or of what was allowed. What a host with an agent had not heard of yet counts as done. With \`Accept: text/csv\` it is a file, without pages. ${READ_RECORDED}`,
     who: operators,
     query: AccessQuery,
     answer: AccessList,

@@ -4,9 +4,12 @@
  */
 
 import type { AuditAction } from "../../shared/product/audit-actions.ts";
-import { LOCAL_NAME } from "../../shared/text/host-name.ts";
+import { shift } from "../../shared/time/clock.ts";
 import { LOCAL_HOST } from "../../store/schema.ts";
 import type { AuditRow } from "../../store/schema-audit.ts";
+import { spansOf } from "../hosts/group-hours.ts";
+import { type Detail, namesIn, textOf } from "./detail.ts";
+import { PastHosts } from "./past-hosts.ts";
 
 /** The columns of a record that a history is made of. */
 export type HistoryRecord = Pick<AuditRow, "actor" | "action" | "resourceId" | "subjectId" | "result" | "detail">;
@@ -16,10 +19,11 @@ export interface Access {
   readonly username: string;
   /** The host's name at that moment. */
   readonly host: string;
+  /** The end of the account, or of what was allowed on request. Hours end earlier, and begin again. */
   readonly until: Date;
   /** Of the keys that counted, oldest first; at least one. */
   readonly fingerprints: readonly string[];
-  /** Who created, enabled or extended the user last. */
+  /** Who created, enabled or extended the user last, or allowed what was on request. */
   readonly decidedBy: string;
 }
 
@@ -36,6 +40,14 @@ interface PastUser {
   /** The name of the company that they come from; empty for none. Names are unique, and no record says more of a company. */
   company: string;
   until: number;
+  /** 0 for at once. */
+  startsAt: number;
+  /** Of the week, as text: the user's own and the company's; empty for always. */
+  hours: string;
+  companyHours: string;
+  isOnRequest: boolean;
+  /** What was allowed last; undefined once it was ended. */
+  allowed: { readonly until: number; readonly by: string } | undefined;
   isDisabled: boolean;
   decidedBy: string;
   /** Fingerprints by the ids of the keys. */
@@ -44,87 +56,48 @@ interface PastUser {
   groups: ReadonlySet<number>;
 }
 
-interface PastHost {
-  name: string;
-  /** Locked, or being retired. */
-  isShut: boolean;
-}
-
-interface PastGroup {
-  name: string;
-  readonly members: Set<number>;
-}
-
 /** The actions after which the user is gone. */
 const REMOVALS: readonly string[] = ["user.delete", "user.give_back", "lifecycle.recycle"] satisfies AuditAction[];
-
-/** The group that the first migration made; no record tells of it, nor of the service's own host. */
-const FIRST_GROUP = 1;
-const FIRST_GROUP_NAME = "default";
 
 /** Follows the log record by record, the oldest first. */
 export class History {
   readonly #users = new Map<number, PastUser>();
-  readonly #hosts = new Map<number, PastHost>([[LOCAL_HOST, { name: LOCAL_NAME, isShut: false }]]);
-  readonly #groups = new Map<number, PastGroup>([
-    [FIRST_GROUP, { name: FIRST_GROUP_NAME, members: new Set([LOCAL_HOST]) }],
-  ]);
-  #defaultGroup = FIRST_GROUP;
+  readonly #hosts = new PastHosts();
 
   /** The actions that it learns from; other records change nothing. */
   static readonly ACTIONS: readonly AuditAction[] = [
     ...(["user.create", "user.adopt", "user.give_back", "user.enable", "user.extend", "user.shorten"] as const),
     ...(["user.disable", "user.lock", "user.delete", "user.grant", "user.update", "sponsor.end"] as const),
-    ...([
-      "company.update",
-      "lifecycle.recycle",
-      "reconcile.repair",
-      "key.create",
-      "key.confirm",
-      "key.revoke",
-    ] as const),
-    ...(["host.enrol", "host.update", "host.lock", "host.unlock", "host.retire", "host.forget"] as const),
-    ...(["host_group.create", "host_group.update", "host_group.delete"] as const),
+    ...(["access.allow", "access.end", "lifecycle.expire", "lifecycle.recycle", "reconcile.repair"] as const),
+    ...(["key.create", "key.confirm", "key.revoke", "company.update", "service.restore"] as const),
+    ...PastHosts.ACTIONS,
   ];
 
   apply(record: HistoryRecord): void {
     const detail: Detail = JSON.parse(record.detail);
-    const { action, result } = record;
-    if (
-      action === "sponsor.end" ||
-      action.startsWith("user.") ||
-      action.startsWith("lifecycle.") ||
-      action === "reconcile.repair"
-    ) {
-      this.#applyToUser(record, detail);
-    } else if (action.startsWith("key.")) this.#applyToKey(record, detail);
-    else if (action === "company.update") this.#renameCompany(record, detail);
-    else if (result === "success") this.#applyToHosts(record, detail);
+    const { action, resourceId, result } = record;
+    if (action.startsWith("key.")) this.#applyToKey(record, detail);
+    else if (action.startsWith("host")) {
+      if (result === "success") this.#hosts.apply(action, Number(resourceId), detail);
+    } else if (action === "company.update") this.#renameCompany(record, detail);
+    else if (action === "service.restore") this.#endAllowances();
+    else this.#applyToUser(record, detail);
   }
 
   /** Each account that could be logged in to at that moment, by username and host. */
   accessAt(at: Date, { host: wanted, company }: AccessFilter = {}): readonly Access[] {
+    const isOpen = hoursAt(at);
+    const hosts = this.#hosts.open(isOpen);
     const found = [...this.#users.values()].flatMap((user) => {
-      if (user.isDisabled || user.until <= at.getTime() || user.keys.size === 0) return [];
+      if (!hasAccess(user, at.getTime()) || !isOpen(user.hours) || !isOpen(user.companyHours)) return [];
       if (company !== undefined && user.company !== company) return [];
-      const { username, decidedBy } = user;
       const fingerprints = [...user.keys.values()];
-      const hosts = this.#hostsOf(user).filter((host) => wanted === undefined || host === wanted);
-      return hosts.map((host) => ({
-        ...{ username, host, decidedBy, fingerprints },
-        until: new Date(user.until),
-      }));
+      const open = [...this.#hosts.reached(user.hosts, user.groups)].flatMap((id) => hosts.get(id) ?? []);
+      return open
+        .filter((host) => wanted === undefined || host === wanted)
+        .map((host) => ({ username: user.username, host, fingerprints, ...grantOf(user) }));
     });
     return found.sort((one, other) => compare(one.username, other.username) || compare(one.host, other.host));
-  }
-
-  #hostsOf({ hosts, groups }: PastUser): readonly string[] {
-    const ids = new Set(hosts);
-    for (const group of groups) for (const id of this.#groups.get(group)?.members ?? []) ids.add(id);
-    return [...ids].flatMap((id) => {
-      const host = this.#hosts.get(id);
-      return host === undefined || host.isShut ? [] : [host.name];
-    });
   }
 
   #applyToUser({ action, actor, subjectId, result }: HistoryRecord, detail: Detail): void {
@@ -140,16 +113,18 @@ export class History {
     const user = this.#users.get(subjectId);
     if (user === undefined) return;
     if (isDisabling(action, detail)) user.isDisabled = true;
+    if (isDisabling(action, detail) || isEnding(action, detail)) user.allowed = undefined;
     // One that the host did not finish is stored, and says so.
-    if (action === "user.update" && typeof detail.company === "string") user.company = detail.company;
-    if (action === "user.shorten" && typeof detail.expire_at === "string") user.until = Date.parse(detail.expire_at);
+    if (action === "user.update") updateUser(user, detail);
+    if (action === "user.shorten" && typeof detail.expire_at === "string") user.until = timeOf(detail, "expire_at");
     if (result !== "success") return;
     if (action === "user.enable") user.isDisabled = false;
-    if (action === "user.extend") user.until = Date.parse(textOf(detail, "expire_at"));
+    if (action === "user.extend") user.until = timeOf(detail, "expire_at");
     if (action === "user.enable" || action === "user.extend") user.decidedBy = actor;
+    if (action === "access.allow") user.allowed = { until: timeOf(detail, "until"), by: actor };
     if (action === "user.grant") {
-      user.hosts = idsOf(this.#hosts, namesIn(detail, "hosts"));
-      user.groups = idsOf(this.#groups, namesIn(detail, "groups"));
+      user.hosts = this.#hosts.hostsNamed(namesIn(detail, "hosts"));
+      user.groups = this.#hosts.groupsNamed(namesIn(detail, "groups"));
     }
   }
 
@@ -158,20 +133,30 @@ export class History {
     for (const user of this.#users.values()) if (user.company === detail.name) user.company = detail.new_name;
   }
 
+  /** As a restore does: what was allowed may have been ended since the backup. */
+  #endAllowances(): void {
+    for (const user of this.#users.values()) user.allowed = undefined;
+  }
+
   /** An adopted account is on the service's own host alone, and a company may have groups of its own. */
   #newUser(actor: string, detail: Detail, action: "user.create" | "user.adopt"): PastUser {
     return {
       username: textOf(detail, "username"),
       company: textOf(detail, "company"),
-      until: Date.parse(textOf(detail, "expire_at")),
+      until: timeOf(detail, "expire_at"),
+      startsAt: timeOf(detail, "starts_at"),
+      hours: textOf(detail, "hours"),
+      companyHours: textOf(detail, "company_hours"),
+      isOnRequest: textOf(detail, "on_request") !== "",
+      allowed: undefined,
       isDisabled: false,
       decidedBy: actor,
       keys: new Map(),
       hosts: new Set(action === "user.adopt" ? [LOCAL_HOST] : []),
       groups:
         action === "user.adopt" || detail.groups !== undefined
-          ? idsOf(this.#groups, namesIn(detail, "groups"))
-          : new Set([this.#defaultGroup]),
+          ? this.#hosts.groupsNamed(namesIn(detail, "groups"))
+          : new Set([this.#hosts.defaultGroup]),
     };
   }
 
@@ -185,60 +170,48 @@ export class History {
       user.keys.delete(resourceId);
     }
   }
+}
 
-  #applyToHosts({ action, resourceId }: HistoryRecord, detail: Detail): void {
-    const id = Number(resourceId);
-    switch (action) {
-      case "host.enrol":
-        this.#hosts.set(id, { name: textOf(detail, "host"), isShut: false });
-        for (const group of idsOf(this.#groups, namesIn(detail, "group"))) this.#groups.get(group)?.members.add(id);
-        return;
-      case "host.forget":
-        this.#hosts.delete(id);
-        for (const { members } of this.#groups.values()) members.delete(id);
-        return;
-      case "host_group.create":
-        this.#groups.set(id, {
-          name: textOf(detail, "name"),
-          members: new Set(idsOf(this.#hosts, namesIn(detail, "hosts"))),
-        });
-        return;
-      case "host_group.delete":
-        this.#groups.delete(id);
-        return;
-      case "host_group.update":
-        this.#updateGroup(id, detail);
-        return;
-      default:
-        this.#updateHost(action, id, detail);
-    }
-  }
+/** Whether the user has access at the moment, by anything but hours. */
+function hasAccess({ until, startsAt, isDisabled, isOnRequest, allowed, keys }: PastUser, at: number): boolean {
+  if (isDisabled || keys.size === 0 || at < startsAt || at >= until) return false;
+  return !isOnRequest || (allowed !== undefined && at < allowed.until);
+}
 
-  #updateHost(action: string, id: number, detail: Detail): void {
-    const host = this.#hosts.get(id);
-    if (host === undefined) return;
-    if (typeof detail.new_name === "string") host.name = detail.new_name;
-    if (action === "host.lock" || action === "host.retire") host.isShut = true;
-    if (action === "host.unlock") host.isShut = false;
-  }
+function grantOf({ until, decidedBy, isOnRequest, allowed }: PastUser): Pick<Access, "until" | "decidedBy"> {
+  if (!isOnRequest || allowed === undefined) return { until: new Date(until), decidedBy };
+  return { until: new Date(Math.min(until, allowed.until)), decidedBy: allowed.by };
+}
 
-  #updateGroup(id: number, detail: Detail): void {
-    const group = this.#groups.get(id);
-    if (group === undefined) return;
-    if (typeof detail.new_name === "string") group.name = detail.new_name;
-    if (detail.for_new_users === true) this.#defaultGroup = id;
-    for (const host of idsOf(this.#hosts, namesIn(detail, "added"))) group.members.add(host);
-    for (const host of idsOf(this.#hosts, namesIn(detail, "removed"))) group.members.delete(host);
+/** Whether hours of the week, as text, are open at the moment; those that cannot be read never are. */
+function hoursAt(at: Date): (hours: string) => boolean {
+  const known = new Map([["", true]]);
+  return (hours) => {
+    const isOpen = known.get(hours) ?? spansOf([hours], at, shift(at, 1)).length > 0;
+    known.set(hours, isOpen);
+    return isOpen;
+  };
+}
+
+/** What a change of the user says of when they have access, and of whose they are. */
+function updateUser(user: PastUser, detail: Detail): void {
+  const { company, company_hours: companyHours, hours, on_request: onRequest } = detail;
+  if (typeof company === "string") user.company = company;
+  if (typeof companyHours === "string") user.companyHours = companyHours;
+  if (typeof hours === "string") user.hours = hours;
+  if (typeof onRequest === "string") user.isOnRequest = onRequest !== "";
+  if (detail.starts_at !== undefined) user.startsAt = timeOf(detail, "starts_at");
+  if (detail.allowed_until !== undefined) {
+    const until = timeOf(detail, "allowed_until");
+    user.allowed = until === 0 || user.allowed === undefined ? undefined : { ...user.allowed, until };
   }
 }
 
-type DetailName =
-  | ("username" | "expire_at" | "status" | "fingerprint")
-  | "company"
-  | ("hosts" | "groups" | "host" | "group" | "name" | "new_name" | "added" | "removed" | "for_new_users");
-
-/** The detail of a record, as far as a history looks into it. */
-type Detail = Readonly<Partial<Record<DetailName, unknown>>>;
+/** Whether the record says that what was allowed on request is over. An end that the host did not finish is stored, and says so. */
+function isEnding(action: string, { status, until }: Detail): boolean {
+  if (action === "access.end") return until !== undefined;
+  return action === "lifecycle.expire" && status !== undefined;
+}
 
 /**
  * Whether the record says that the user is disabled. One of a closing that failed on the host says so, too, if it is stored. Expired users
@@ -249,20 +222,10 @@ function isDisabling(action: string, { status }: Detail): boolean {
   return action !== "user.enable" && status === "disabled";
 }
 
-function textOf(detail: Detail, name: DetailName): string {
-  const value = detail[name];
-  return typeof value === "string" ? value : "";
-}
-
-/** Names of hosts or groups, which have no commas. */
-function namesIn(detail: Detail, name: DetailName): readonly string[] {
-  return textOf(detail, name).split(", ").filter(Boolean);
-}
-
-/** The ids of what has these names now. */
-function idsOf(named: ReadonlyMap<number, { readonly name: string }>, names: readonly string[]): ReadonlySet<number> {
-  const wanted = new Set(names);
-  return new Set([...named].flatMap(([id, { name }]) => (wanted.has(name) ? [id] : [])));
+/** 0 where the record has no such time. */
+function timeOf(detail: Detail, name: "expire_at" | "starts_at" | "until" | "allowed_until"): number {
+  const text = textOf(detail, name);
+  return text === "" ? 0 : Date.parse(text);
 }
 
 function compare(one: string, other: string): number {
