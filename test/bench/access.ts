@@ -43,6 +43,9 @@ export async function benchAccess({ rows }: BenchOptions): Promise<void> {
   await app.close();
 }
 
+/** Open all the time, in zones of their own; empty for always. */
+const HOURS = ["", "mon-sun 00:00-24:00 UTC", "mon-sun 00:00-12:00; mon-sun 12:00-24:00 Europe/Berlin"];
+
 /** Everybody is created and gets a key; then they are extended, or log in, over and over. */
 function draftOf(now: Date): (index: number) => Draft {
   const until = new Date(now.getTime() + 90 * DAY).toISOString();
@@ -51,7 +54,7 @@ function draftOf(now: Date): (index: number) => Draft {
     const username = `user${user}`;
     const round = Math.floor(index / USERS);
     const deeds = [
-      ["user.create", "user", String(user), { username, expire_at: until }],
+      ["user.create", "user", String(user), { username, expire_at: until, hours: HOURS[user % HOURS.length] }],
       ["key.create", "ssh_key", String(user), { username, fingerprint: `SHA256:${user}` }],
       ["user.extend", "user", String(user), { username, expire_at: until }],
       ["auth.otp_login", "", "", { username }],
