@@ -24,6 +24,7 @@ import {
   wholeNumber,
 } from "./fields.ts";
 import { anyoneWithin, EXTENDED, externalUsers, NEW_ACCOUNT, type Routes, reviewers, SPONSOR } from "./route.ts";
+import { givenHours } from "./users/hours.ts";
 
 export const ApprovalQuery = v.pipe(
   v.object({
@@ -68,6 +69,15 @@ export const ApplicationReview = v.pipe(
         "Days until expiry, or by which the account is extended; 0, or none, means the default, or the days asked for",
       ),
     ),
+    company_id: v.optional(
+      v.nullable(v.pipe(id, v.description("The company that the new user comes from, within whose limits they lie"))),
+    ),
+    sponsor_email: v.optional(
+      text("bo@example.org", "Who answers for the new user, if not whom they named; empty for their company's", {
+        maxLength: 254,
+      }),
+    ),
+    hours: givenHours,
   }),
   v.title("ApplicationReview"),
 );
@@ -137,7 +147,7 @@ export const approvals = {
     operationId: "reviewApplication",
     summary: "Approve or reject an application",
     description:
-      "Approving creates the user, extends the user who asks for more time, or opens the access of the user who asks for it; if that fails the application stays pending. The applicant gets the outcome by e-mail.",
+      "Approving creates the user, with the company, sponsor and hours that are given, extends the user who asks for more time, or opens the access of the user who asks for it; if that fails the application stays pending. The applicant gets the outcome by e-mail.",
     who: reviewers,
     records: "approval.review",
     params: IdParams,

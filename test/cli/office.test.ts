@@ -65,13 +65,17 @@ describe("uam approval", () => {
   });
 
   test("approve creates the user and names the reviewer", async () => {
-    expect(await cli.json(["approval", "approve", "1", "--ttl-days", "3"])).toMatchObject({
+    await cli.json(["company", "add", "Acme"]);
+    const given = ["--company", "Acme", "--sponsor", "bo@example.org", "--hours", "mon 08:00-18:00 Europe/Berlin"];
+    expect(await cli.json(["approval", "approve", "1", "--ttl-days", "3", ...given])).toMatchObject({
       username: "ann",
       status: "approved",
       reviewed_by: "olga",
     });
     const user = await cli.json(["user", "show", "ann"]);
     expect(Date.parse(user.expire_at) - Date.parse(user.created_at)).toBe(3 * 86_400_000);
+    expect(user).toMatchObject({ company_id: expect.any(Number), sponsor_email: "bo@example.org" });
+    expect(user.hours.windows).toEqual([{ days: ["mon"], from: "08:00", to: "18:00" }]);
     const again = await cli.run(["approval", "approve", "1"]);
     expect([again.code, again.stderr]).toEqual([1, "uam: The application was already approved\n"]);
   });

@@ -5,6 +5,7 @@
 
 import { and, asc, count, desc, eq } from "drizzle-orm";
 import { publicMessage, UamError } from "../../shared/errors.ts";
+import type { Hours } from "../../shared/hours/hours.ts";
 import type { ApplicationSort } from "../../shared/product/application-sorts.ts";
 import { offsetOf, type Page, type Paged } from "../../shared/product/page.ts";
 import type { Database } from "../../store/client.ts";
@@ -47,6 +48,10 @@ export interface Review {
   readonly createUser?: boolean | undefined;
   /** Whole days; 0 or absent means `policy.default_ttl`, or the days that a request for more time asks for. */
   readonly ttlDays?: number | undefined;
+  /** What the new user gets beside what was applied for: the company, null for none, the sponsor, "" for nobody of their own, and the hours. */
+  readonly companyId?: number | null | undefined;
+  readonly sponsorEmail?: string | undefined;
+  readonly hours?: Hours | null | undefined;
 }
 
 /** The filter of a list of applications. */
@@ -114,7 +119,7 @@ export async function reviewApplication(context: Context, id: number, review: Re
     // Locks the user's row before the request's, as deleting a user does.
     const owner = known?.userId == null ? undefined : await lockUserIfStored(op.tx, known.userId);
     const pending = await lockPending(op, id);
-    if (review.approve && pending.kind === "access") requireVouched(context.policy.sponsor, pending);
+    if (review.approve && pending.kind === "access") requireVouched(context.policy.sponsor, pending, review);
     const [reviewed] = await op.tx
       .update(approvals)
       .set({
@@ -130,7 +135,7 @@ export async function reviewApplication(context: Context, id: number, review: Re
     if (pending.kind === "extension") await settleRequest(op, reviewed, owner, review.ttlDays);
     else if (pending.kind === "access_request") await settleAccessRequest(op, reviewed, owner);
     else if (review.approve && review.createUser !== false) {
-      const user = await createApplicant(op, pending, review.ttlDays);
+      const user = await createApplicant(op, pending, review);
       op.record({ subjectId: user.id });
     } else {
       const { site } = context.policy;
@@ -170,9 +175,14 @@ export async function listApplications(
   );
 }
 
-/** Throws `invalid` for a review with fields that a user's request has no use for. */
-function requireFitting(application: ApprovalRow | undefined, { createUser, ttlDays = 0 }: Review): void {
-  if (application === undefined || application.kind === "access") return;
+/** Throws `invalid` for a review with fields that it has no use for: of a user's request, or where no user is created. */
+function requireFitting(application: ApprovalRow | undefined, review: Review): void {
+  const { approve, createUser, ttlDays = 0, companyId, sponsorEmail, hours } = review;
+  if (application === undefined) return;
+  const isAboutNew = [companyId, sponsorEmail, hours].some((given) => given !== undefined);
+  if (isAboutNew && (application.kind !== "access" || !approve || createUser === false))
+    throw new UamError("invalid", "company_id, sponsor_email and hours are for the user whom an approval creates");
+  if (application.kind === "access") return;
   if (application.kind === "access_request" && ttlDays !== 0)
     throw new UamError("invalid", "Access on request is for the hours that were asked for, and for no days");
   if (createUser === undefined || createUser) return;
@@ -195,12 +205,16 @@ async function lockPending(op: Operation, id: number): Promise<ApprovalRow> {
   return row;
 }
 
-async function createApplicant(op: Operation, application: ApprovalRow, ttlDays?: number): Promise<UserRow> {
-  const { username, email, fullName, supervisor, purpose, sponsorEmail, companyId } = application;
+async function createApplicant(op: Operation, application: ApprovalRow, review: Review): Promise<UserRow> {
+  const { username, email, fullName, supervisor, purpose, companyId } = application;
+  const { ttlDays, hours } = review;
+  if (companyId !== null && (review.companyId ?? companyId) !== companyId)
+    throw new UamError("invalid", "A manager applied for their own company: the user cannot come from another one");
   // A company's sponsor stays the company's: whoever is that at the time.
-  const sponsor = companyId === null ? sponsorEmail : "";
-  const person = { username, email, fullName, supervisor, purpose, sponsorEmail: sponsor };
-  const input = { ...person, companyId: companyId ?? undefined, ttlDays, letter: applicationApproved };
+  const { sponsorEmail = companyId === null ? application.sponsorEmail : "" } = review;
+  const person = { username, email, fullName, supervisor, purpose, sponsorEmail };
+  const belonging = { companyId: companyId ?? review.companyId, hours };
+  const input = { ...person, ...belonging, ttlDays, letter: applicationApproved };
   try {
     return await createUser(op.context, input);
   } catch (error) {

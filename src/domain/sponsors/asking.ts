@@ -15,7 +15,7 @@ import { queueMail } from "../mail/outbox.ts";
 import { vouchAsked } from "../mail/sponsor-messages.ts";
 import type { Services, SponsorPolicy } from "../operation/context.ts";
 import { askQuestion } from "./questions.ts";
-import { requireSponsor } from "./sponsor-email.ts";
+import { parseSponsor, requireSponsor } from "./sponsor-email.ts";
 import { keyOf, type Telling } from "./telling.ts";
 
 /** What is asked about which requests, and how many mails about it one mailbox gets in an hour and in a day. */
@@ -65,10 +65,22 @@ export async function askWaitingSponsors({ db, clock, policy }: Services): Promi
   }
 }
 
-/** Throws `conflict` if the application needs a sponsor who answers for the applicant, and nobody has said so. */
-export function requireVouched(policy: SponsorPolicy, { sponsorEmail, sponsorAnswer }: ApprovalRow): void {
+/** Throws `conflict` if the application needs a sponsor who answers for the applicant, and nobody has said so, or not the one who is chosen. */
+export function requireVouched(
+  policy: SponsorPolicy,
+  { sponsorEmail, sponsorAnswer, email }: ApprovalRow,
+  { sponsorEmail: chosen = sponsorEmail }: { readonly sponsorEmail?: string | undefined } = {},
+): void {
   requireSponsor(policy, sponsorEmail);
-  if (policy.mode !== "required" || sponsorAnswer === "vouched") return;
+  if (policy.mode !== "required") return;
+  const other = parseSponsor(policy, { sponsorEmail: chosen, email });
+  if (other !== sponsorEmail)
+    throw new UamError(
+      "conflict",
+      `The sponsor must be whoever answered for the applicant, and ${sponsorEmail} was asked`,
+      { reason: "sponsor.pending" },
+    );
+  if (sponsorAnswer === "vouched") return;
   const said = sponsorAnswer === "declined" ? "does not answer" : "has not said that they answer";
   throw new UamError("conflict", `${sponsorEmail} ${said} for the applicant`, { reason: "sponsor.pending" });
 }

@@ -173,6 +173,49 @@ describe("reviewApplication()", () => {
     expect((await userNamed(name))?.expireAt).toEqual(new Date(app.clock.now().getTime() + 3 * DAY));
   });
 
+  test("gives the new user the company, the sponsor and the hours that the reviewer sets, within the company's limits", async () => {
+    const company = { name: `Company of ${name}`, max_ttl_days: 10, sponsor_email: "lead@example.org" };
+    const { id: company_id } = (await admin.call("POST", "/companies", company)).body.data;
+    const id = await applied({ sponsor_email: "bo@example.org" });
+    const tooLong = await review(id, { approve: true, company_id, ttl_days: 11 });
+    expect([tooLong.status, tooLong.headers.get("uam-error")]).toEqual([400, "company.limit"]);
+    expect(await statusOf(id)).toBe("pending");
+    const hours = { zone: "Europe/Berlin", windows: [{ days: ["mon"], from: "08:00", to: "18:00" }] };
+    expect((await review(id, { approve: true, company_id, sponsor_email: "Vera@example.org", hours })).status).toBe(
+      200,
+    );
+    const user = await userNamed(name);
+    expect(user).toMatchObject({
+      ...{ companyId: company_id, sponsorEmail: "vera@example.org", hours: "mon 08:00-18:00 Europe/Berlin" },
+      expireAt: new Date(app.clock.now().getTime() + 10 * DAY),
+    });
+    expect((await app.lastAudit("user.create"))?.detail).toMatchObject({
+      ...{ company: company.name, sponsor_email: "vera@example.org", hours: "mon 08:00-18:00 Europe/Berlin" },
+    });
+  });
+
+  test("keeps the sponsor who was named, unless the reviewer leaves that to the company", async () => {
+    await review(await applied({ sponsor_email: "bo@example.org" }), { approve: true });
+    expect((await userNamed(name))?.sponsorEmail).toBe("bo@example.org");
+    name = `applicant-${++count}`;
+    await review(await applied({ sponsor_email: "bo@example.org" }), { approve: true, sponsor_email: "" });
+    expect((await userNamed(name))?.sponsorEmail).toBe("");
+  });
+
+  test.each([{ company_id: null }, { sponsor_email: "bo@example.org" }, { hours: null }])(
+    "refuses %j where no user is created",
+    async (given) => {
+      const id = await applied();
+      for (const body of [
+        { approve: false, reason: "No" },
+        { approve: true, create_user: false },
+      ]) {
+        expect((await review(id, { ...body, ...given })).status).toBe(400);
+      }
+      expect(await statusOf(id)).toBe("pending");
+    },
+  );
+
   test("create_user false approves without a user, and says so to the applicant", async () => {
     const answer = await review(await applied(), { approve: true, create_user: false });
     expect(answer.body.data.status).toBe("approved");

@@ -117,6 +117,8 @@ describe("UAM_SPONSOR=required", () => {
     const token = /#(\S+)/.exec((await strict.mails("vera@example.com")).at(-1)?.text ?? "")?.[1];
     const answers = [{ id, answer: "vouch" }];
     expect((await strict.anonymous().call("POST", "/decisions", { token, answers })).status).toBe(200);
+    const others = { approve: true, sponsor_email: "bo@example.com" };
+    expect(reasonOf(await client.call("POST", `/approvals/${id}/review`, others))).toBe("409 sponsor.pending");
     expect((await approve(id)).status).toBe(200);
     const { subject } = (await strict.mails("vera@example.com")).at(-1) ?? {};
     expect(subject).toStartWith("You answer for applicant");
@@ -130,11 +132,14 @@ describe("UAM_SPONSOR=required", () => {
     const theirs = await loginUser(strict.system, strict.app, manager.username);
     const person = { username: fresh("colleague"), email: "colleague@example.org", purpose: "Tests" };
     const application = (await theirs.call("POST", "/me/company/applications", person)).body.data.id;
-    const approve = () => client.call("POST", `/approvals/${application}/review`, { approve: true });
+    const approve = (given = {}) =>
+      client.call("POST", `/approvals/${application}/review`, { approve: true, ...given });
+    const other = (await client.call("POST", "/companies", { name: "Tal" })).body.data.id;
     expect(reasonOf(await approve())).toBe("409 sponsor.pending");
     const token = /#(\S+)/.exec((await strict.mails(boss)).at(-1)?.text ?? "")?.[1];
     const answers = [{ id: application, answer: "vouch" }];
     expect((await strict.anonymous().call("POST", "/decisions", { token, answers })).status).toBe(200);
+    expect((await approve({ company_id: other })).status).toBe(400);
     expect((await approve()).status).toBe(200);
     const [made] = (await client.call("GET", `/users?q=${person.username}`)).body.data.items;
     expect(made).toMatchObject({ company_id: id, sponsor_email: "" });

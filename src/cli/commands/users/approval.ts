@@ -8,9 +8,12 @@ import { integer, string } from "@optique/core/valueparser";
 import type { ApplicationFilter, Review } from "../../../domain/approvals/approvals.ts";
 import { APPROVAL_KINDS, APPROVAL_STATUSES } from "../../../shared/product/statuses.ts";
 import { daysOption, jsonFlag, oneOf, pageOptions, textOption } from "../../terminal/arguments.ts";
+import { belongingOf, companyOption, sponsorOption } from "../../terminal/company-options.ts";
 import { offering } from "../../terminal/completion.ts";
 import { type Command, EXIT, withServices } from "../../terminal/environment.ts";
+import { readHours } from "../../terminal/hours.ts";
 import { type Column, printJson, printPage, printRecord, shortTime } from "../../terminal/output.ts";
+import { hoursOption } from "./user-hours.ts";
 
 const list = command(
   "list",
@@ -48,6 +51,9 @@ const approve = command(
         "--ttl-days",
         message`Days until the account expires, policy.default_ttl by default; or by how many it is extended, by default those asked for.`,
       ),
+      company: companyOption(),
+      sponsorEmail: sponsorOption(),
+      hours: hoursOption(),
       noUser: option("--no-user", {
         description: message`Approve an application for access without creating the user.`,
       }),
@@ -58,7 +64,7 @@ const approve = command(
   ),
   {
     brief: message`Approve an application and create the user, or give a user what they ask for.`,
-    description: message`Approves the application, creates the user and the host account, extends the user who asks for more time, or opens the access of the user who asks for it, and mails the applicant. If that fails, the application stays pending.`,
+    description: message`Approves the application, creates the user and the host account, with the company, sponsor and hours that are given, extends the user who asks for more time, or opens the access of the user who asks for it, and mails the applicant. If that fails, the application stays pending.`,
   },
 );
 
@@ -124,11 +130,20 @@ function runList(input: ListInput): Command {
   };
 }
 
-function runReview(id: number, review: Review, json: boolean): Command {
+interface GivenReview extends Omit<Review, "companyId" | "hours"> {
+  readonly company?: string | undefined;
+  readonly hours?: string | undefined;
+}
+
+function runReview(id: number, { company, hours, ...given }: GivenReview, json: boolean): Command {
   return async (environment) => {
+    const times = hours === undefined ? {} : { hours: await readHours(hours) };
     const { reviewApplication } = await import("../../../domain/approvals/approvals.ts");
     const { applicationRecord } = await import("../../../server/records.ts");
-    const reviewed = await withServices(environment, "change", (context) => reviewApplication(context, id, review));
+    const reviewed = await withServices(environment, "change", async (context) => {
+      const { companyId } = await belongingOf(context, { company, manager: undefined });
+      return await reviewApplication(context, id, { ...given, ...times, companyId });
+    });
     if (json) printJson(environment, applicationRecord(reviewed));
     else printRecord(environment, applicationRecord(reviewed));
     return EXIT.done;

@@ -22,8 +22,9 @@ export const approvalHandlers: Handlers<typeof approvals> = {
   },
 
   "POST /approvals/:id/review": async ({ context, params, body }) => {
-    const { approve, reason, create_user: createUser, ttl_days: ttlDays } = body;
-    const review = { approve, reason, createUser, ttlDays };
+    const { approve, reason, create_user: createUser, ttl_days: ttlDays, hours } = body;
+    const given = { companyId: body.company_id, sponsorEmail: body.sponsor_email, hours };
+    const review = { approve, reason, createUser, ttlDays, ...given };
     return applicationRecord(await reviewApplication(context, params.id, review));
   },
 
