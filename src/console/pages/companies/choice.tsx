@@ -8,6 +8,7 @@ import { companyTexts as texts } from "../../texts/companies/companies.ts";
 import { number } from "../../texts/language.ts";
 import { oneLine } from "../../typed-text.ts";
 import { Input } from "../../ui/field.tsx";
+import { sentenceOf } from "../../ui/notice.tsx";
 import { useTyped } from "../../ui/use-typed.ts";
 import { useApi } from "../../use-api.tsx";
 import { useSettled } from "../admin/user/change-dialog.tsx";
@@ -101,21 +102,31 @@ interface FilterProps {
 }
 
 export function CompanyFilter({ id, onId }: FilterProps) {
-  const [isUnknown, setUnknown] = useState(false);
+  const [hint, setHint] = useState(choice.filterHint);
   const typed = useTyped(useName(id === "" ? null : Number(id)), async (text) => {
-    const found = await idOf(text).catch(() => undefined);
-    setUnknown(found === undefined);
-    if (found !== undefined) onId(String(found ?? ""));
+    try {
+      const found = await idOf(text);
+      setHint(found === undefined ? choice.unknown : choice.filterHint);
+      if (found !== undefined) onId(String(found ?? ""));
+    } catch (error) {
+      setHint(sentenceOf(error));
+    }
   });
-  const hint = isUnknown ? choice.unknown : choice.filterHint;
   return <CompanyInput type="search" hint={hint} text={typed.value} onText={typed.type} />;
 }
 
 type OfCompany = Pick<UserRecord, "company_id" | "manager">;
 const NONE: OfCompany = { company_id: null, manager: false };
 
+interface ChoiceOptions {
+  /** What is stored; nothing by default. */
+  readonly user?: OfCompany;
+  /** Whether nobody is asked if they manage it. */
+  readonly alone?: boolean;
+}
+
 /** The `fields` of a user's company; and `read()`: what is changed of it, undefined for a name that is none, which the field then says. */
-export function useCompany(user = NONE) {
+export function useCompany({ user = NONE, alone = false }: ChoiceOptions = {}) {
   const [before] = useState(user);
   const [typed, setTyped] = useState<string>();
   const [manager, setManager] = useState(before.manager);
@@ -133,7 +144,7 @@ export function useCompany(user = NONE) {
             setError(undefined);
           }}
         />
-        {text.trim() === "" ? null : (
+        {alone || text.trim() === "" ? null : (
           <label class="check">
             <input type="checkbox" checked={manager} onInput={(event) => setManager(event.currentTarget.checked)} />
             <span>{choice.manager}</span>

@@ -75,6 +75,8 @@ const en = {
     daysMoreHint: (days: number) => `${count(days, "day was", "days were")} asked for.`,
     daysWrong: `Give a whole number of days from 1 to ${number(MAX_DAYS)}, or nothing for the default.`,
     create: "Create the account now",
+    sponsor: "Sponsor's e-mail",
+    sponsorHint: "Who answers for them; empty for nobody, or their company's sponsor.",
     submit: "Approve",
     busy: "Approving …",
   },

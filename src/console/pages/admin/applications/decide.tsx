@@ -13,6 +13,7 @@ import { type Action, useAction } from "../../../ui/action.ts";
 import { day, now } from "../../../ui/clock.ts";
 import { Area, Input } from "../../../ui/field.tsx";
 import { FormDialog } from "../../../ui/form-dialog.tsx";
+import { useCompany } from "../../companies/choice.tsx";
 import { daysOf, later, wholeDays } from "../days.ts";
 import { Will } from "../effects.tsx";
 import { useRole } from "../for-role.tsx";
@@ -36,14 +37,22 @@ export function ApproveDialog({ application, onClose, onDone }: DecideProps) {
   const [typed, setTyped] = useState<string>();
   const [creates, setCreates] = useState(true);
   const [error, setError] = useState<string>();
+  const [sponsor, setSponsor] = useState(application.sponsor_email);
+  const company = useCompany({ alone: true });
   const isExtension = kind === "extension";
+  const isNew = creates && !isExtension;
+  // A manager applies for their own company; and who sees no users sees no companies.
+  const maySeeCompanies = maySee(useRole(), "users") && application.company_id === null;
   const prefilled = isExtension ? application.days : wholeDays(standard);
   const text = usePrefilled("days", typed, prefilled);
-  const days = daysOf(text);
+  // Of a company, the default or what it allows, unless somebody says otherwise.
+  const days = isNew && typed === undefined && company.isChosen ? 0 : daysOf(text);
   const work = useDecision(async () => {
     const isWrong = creates && days === undefined;
     setError(isWrong ? approve.daysWrong : undefined);
-    if (isWrong) return;
+    const from = isNew ? await company.read() : {};
+    if (isWrong || from === undefined) return;
+    const { company_id } = from;
     await api("POST /approvals/:id/review", {
       params: { id },
       body: {
@@ -51,6 +60,8 @@ export function ApproveDialog({ application, onClose, onDone }: DecideProps) {
         // The days that were asked for give at most the end that was asked for; others give what they say.
         ...(creates ? { ttl_days: isExtension && days === application.days ? 0 : (days ?? 0) } : {}),
         ...(isExtension ? {} : { create_user: creates }),
+        ...(isNew && company_id != null ? { company_id } : {}),
+        ...(isNew && sponsor.trim() !== application.sponsor_email ? { sponsor_email: sponsor.trim() } : {}),
       },
     });
     await onDone(isExtension ? done.extended(username) : creates ? done.created(username) : done.approved(username));
@@ -73,6 +84,18 @@ export function ApproveDialog({ application, onClose, onDone }: DecideProps) {
           inputMode="numeric"
           autocomplete="off"
           onFocus={(event) => event.currentTarget.select()}
+        />
+      ) : null}
+      {isNew && maySeeCompanies ? company.fields : null}
+      {isNew ? (
+        <Input
+          label={approve.sponsor}
+          hint={approve.sponsorHint}
+          value={sponsor}
+          onValue={setSponsor}
+          type="email"
+          name="sponsor"
+          autocomplete="off"
         />
       ) : null}
       {isExtension ? null : (

@@ -25,7 +25,7 @@ export function EditDialog({ user, onClose, onDone }: EditDialogProps) {
   const [purpose, setPurpose] = useState(user.purpose);
   const [note, setNote] = useState(user.note);
   const [error, setError] = useState<string>();
-  const company = useCompany(user);
+  const company = useCompany({ user });
   // The one that was shown when it was opened: what somebody else changed meanwhile, and is not changed here, stays.
   const [before] = useState(user);
   const changes = {
