@@ -5,6 +5,7 @@ import { KEY_TYPES } from "../shared/product/ssh-key-types.ts";
 import { DAY, MINUTE } from "../shared/time/clock.ts";
 import { MAX_DAYS } from "../shared/time/duration.ts";
 import { listen } from "./listen.ts";
+import { SIGN_ON_VARIABLES } from "./sign-on-variables.ts";
 import { sshHost } from "./ssh-host.ts";
 import {
   absolute,
@@ -15,7 +16,6 @@ import {
   directory,
   duration,
   groupNames,
-  issuer,
   list,
   mailAddress,
   mailDomains,
@@ -25,8 +25,6 @@ import {
   onOff,
   origin,
   proxies,
-  roleRules,
-  scopes,
   uidRange,
 } from "./values.ts";
 import { secret, type Variable, variable } from "./variable.ts";
@@ -207,22 +205,7 @@ export const VARIABLES = {
     "failed administrator logins that lock a name",
   ),
   lockoutPeriod: variable("UAM_LOCKOUT_PERIOD", "15m", duration(DAY), "how long a lockout lasts"),
-  oidcIssuer: variable(
-    "UAM_OIDC_ISSUER",
-    undefined,
-    issuer,
-    "OpenID Connect provider that administrators may log in with; unset: no single sign-on; see docs/single-sign-on.md",
-  ),
-  oidcClientId: variable("UAM_OIDC_CLIENT_ID", undefined, oneLine, "the service's client id at that provider"),
-  oidcClientSecret: secret("UAM_OIDC_CLIENT_SECRET", nonEmpty, "the service's client secret at that provider"),
-  oidcRoles: variable(
-    "UAM_OIDC_ROLES",
-    undefined,
-    roleRules,
-    "the role for each claim: CLAIM:VALUE=ROLE, separated by commas, as in groups:uam-owners=owner",
-  ),
-  oidcScope: variable("UAM_OIDC_SCOPE", "openid profile email", scopes, "the scopes that the provider is asked for"),
-  oidcName: variable("UAM_OIDC_NAME", "single sign-on", oneLine, "the name of single sign-on on the login page"),
+  ...SIGN_ON_VARIABLES,
   adminLogin: variable(
     "UAM_ADMIN_LOGIN",
     "any",
