@@ -32,7 +32,9 @@ type Optional =
   | "oidcRoles"
   | "logFormat"
   | "auditStream"
-  | "auditStreamCa";
+  | "auditStreamCa"
+  | "backupCommand"
+  | "backupReadCommand";
 
 /** The configuration in force; durations are milliseconds. */
 export type Config = {
@@ -144,6 +146,7 @@ function textOf(key: Key, value: NonNullable<Config[Key]>): string {
   if ("first" in value) return `${value.first}-${value.last}`;
   if ("kind" in value) return formatListen(value);
   if ("host" in value) return formatSshHost(value);
+  if ("argv" in value) return value.argv.join(" ");
   return value.join(",");
 }
 
@@ -196,6 +199,8 @@ function contradictions(given: ReadonlySet<Key>): string[] {
     faults.push("UAM_MAIL_FROM must be set for mail to be sent");
   if (given.has("databaseOwnerUrl") && !given.has("databaseUrl"))
     faults.push("UAM_DATABASE_OWNER_URL is set without UAM_DATABASE_URL");
+  if (given.has("backupReadCommand") && !given.has("backupCommand"))
+    faults.push("UAM_BACKUP_READ_COMMAND is set without UAM_BACKUP_COMMAND");
   return [...faults, ...halfSingleSignOn(given)];
 }
 

@@ -166,6 +166,14 @@ export const mailAddress = v.pipe(
   v.regex(/^(?:[^<>@\r\n]*<[^<>@\s]+@[^<>@\s]+>|[^<>@\s]+@[^<>@\s]+)$/, "must be an address or NAME <ADDRESS>"),
 );
 
+/** A program to run: its path and arguments, separated by spaces, which are all that is special. */
+export const programWords = v.pipe(
+  v.string(),
+  v.check((value) => !hasControlCharacters(value), "must be one line of text"),
+  v.transform((value) => ({ argv: value.split(" ").filter((word) => word !== "") })),
+  v.check(({ argv: [path = ""] }) => path.startsWith("/"), "must begin with the absolute path of a program"),
+);
+
 function isMailDomain(value: string): boolean {
   return isEmail(`a@${value.replace(/^\./, "")}`);
 }

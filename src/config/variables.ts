@@ -24,6 +24,7 @@ import {
   oneLine,
   onOff,
   origin,
+  programWords,
   proxies,
   uidRange,
 } from "./values.ts";
@@ -128,6 +129,18 @@ export const VARIABLES = {
     "",
     networks,
     "networks to which webhooks may go besides public addresses, and without TLS: CIDRs separated by commas",
+  ),
+  backupCommand: variable(
+    "UAM_BACKUP_COMMAND",
+    undefined,
+    programWords,
+    "what `uam backup --send` gives a backup to, on standard input: a program's path and arguments, as in /usr/bin/rclone rcat far:uam/{name}; see docs/backup.md",
+  ),
+  backupReadCommand: variable(
+    "UAM_BACKUP_READ_COMMAND",
+    undefined,
+    programWords,
+    "what gives that backup back, on standard output, to be read again, as in /usr/bin/rclone cat far:uam/{name}",
   ),
   defaultTtl: variable("UAM_DEFAULT_TTL", "90d", duration(MAX_DAYS * DAY), "how long a new or extended account lasts"),
   recyclePeriod: variable("UAM_RECYCLE_PERIOD", "30d", duration(MAX_DAYS * DAY), "how long an expired account is kept"),

@@ -14,8 +14,9 @@ import type { Log } from "../shared/log.ts";
 import { systemClock } from "../shared/time/clock.ts";
 import { formatTimestamp } from "../shared/time/timestamp.ts";
 import { VERSION } from "../shared/version.ts";
-import { type BackupSummary, writeBackup } from "../store/backup/backup.ts";
+import { type BackupSource, type BackupSummary, writeBackup } from "../store/backup/backup.ts";
 import { writeFileWhole } from "../store/backup/backup-file.ts";
+import { type Elsewhere, sendAway } from "../store/backup/backup-program.ts";
 import { verifyBackup } from "../store/backup/backup-reader.ts";
 import {
   examineTarget,
@@ -84,23 +85,32 @@ type Loaded = Omit<RestoreReport, "reopened" | "reviews"> & {
   readonly closed: readonly string[];
 };
 
+/** Needed for a backup. */
+export interface BackupOptions extends TransferOptions {
+  /** Read the file again, and remove it if it could not be restored: then no backup was made. */
+  readonly verify?: boolean;
+  /** Instead of a file, whose name the backup then has only there. */
+  readonly elsewhere?: Elsewhere | undefined;
+}
+
 /**
- * Writes a backup of everything stored, as it is at one moment, on record; the service may keep running. With `verify` the file is read
- * again, and removed if it could not be restored: then no backup was made. The database of an older
+ * Writes a backup of everything stored, as it is at one moment, on record; the service may keep running. The database of an older
  * version cannot take a record, but has to be backed up before it is brought up to date: the service's log says so then.
  */
-export async function backUp(options: TransferOptions & { readonly verify?: boolean }): Promise<BackupSummary> {
+export async function backUp(options: BackupOptions): Promise<BackupSummary> {
+  const { elsewhere } = options;
   const recorder = await openRecorder(options);
-  const write = options.verify === true ? writeVerified : writeOut;
-  if (recorder === undefined) return await write(options);
+  const write = () => (options.verify === true ? writeVerified : writeOut)(options);
+  if (recorder === undefined) return await write();
   const file = options.file === STANDARD_OUTPUT ? "standard output" : options.file;
+  const place = elsewhere && { program: elsewhere.send.argv[0] ?? "", read_again: elsewhere.fetch !== undefined };
   try {
     const context = { ...recorder.services, actor: options.actor, requestId: "" };
     return await audited(
       context,
-      { action: "service.backup", detail: { file } },
+      { action: "service.backup", detail: { file, ...place } },
       {
-        prepare: () => write(options),
+        prepare: write,
         run: async (op, summary) => {
           op.record({ detail: { bytes: summary.bytes, as_of: formatTimestamp(new Date(summary.header.createdAt)) } });
           return summary;
@@ -134,15 +144,25 @@ async function writeVerified(options: TransferOptions): Promise<BackupSummary> {
   }
 }
 
-async function writeOut({ installation, file, force, signal }: TransferOptions): Promise<BackupSummary> {
-  const server = await installation.openServer();
-  try {
-    const connection = server.owner ?? server.connection;
-    if (file !== STANDARD_OUTPUT) return await save(installation, connection, file, { force, signal });
+async function writeOut(options: BackupOptions): Promise<BackupSummary> {
+  const { installation, file, force, signal, elsewhere } = options;
+  return await withSource(options, async (source) => {
+    if (elsewhere !== undefined) return await sendAway(elsewhere, signal, (sink) => writeBackup(source, sink));
+    if (file !== STANDARD_OUTPUT) return await save(installation, source.connection, file, { force, signal });
     const sink = createWriteStream("", { fd: STDOUT, autoClose: false });
-    return await writeBackup({ ...sourceOf(installation), connection, signal }, sink).catch((cause: unknown) => {
+    return await writeBackup(source, sink).catch((cause: unknown) => {
       throw cause instanceof Error && cause === sink.errored ? unwritten(cause) : cause;
     });
+  });
+}
+
+async function withSource<T>(
+  { installation, signal }: TransferOptions,
+  work: (source: BackupSource) => Promise<T>,
+): Promise<T> {
+  const server = await installation.openServer();
+  try {
+    return await work({ ...sourceOf(installation), connection: server.owner ?? server.connection, signal });
   } finally {
     await server.stop();
   }

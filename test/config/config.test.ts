@@ -131,6 +131,8 @@ describe("readConfig()", () => {
     ["UAM_UID_RANGE", "30000-20000"],
     ["UAM_UID_RANGE", "0-99"],
     ["UAM_GROUPS", "users, Bad Group!"],
+    ["UAM_BACKUP_COMMAND", "rclone rcat far:{name}"],
+    ["UAM_BACKUP_READ_COMMAND", "/usr/bin/rclone cat far:{name}"],
     ["UAM_SHELL", "bash"],
     ["UAM_CORS_ORIGINS", "https://a.example, b.example"],
     ["UAM_TLS_CERT", "/cert.pem"],

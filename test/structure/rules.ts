@@ -315,6 +315,7 @@ export const WORDS: readonly Word[] = [
       "store/postgres/postgres-files.ts": "unpacks the PostgreSQL of this architecture",
       "store/postgres/postgres-brought.ts": "says which PostgreSQL of this architecture that is",
       "store/postgres/postgres-process.ts": "sends signals",
+      "store/backup/backup-program.ts": "ends a program with what it started",
     },
   },
   {

@@ -48,18 +48,38 @@ export async function writeFileWhole<T>(
 export async function* unpackFile(path: string, signal: AbortSignal): AsyncGenerator<Uint8Array, void, undefined> {
   const { start, end, hash } = await readEnds(path);
   const packed = createReadStream(path, { end: end - 1, highWaterMark: CHUNK });
+  try {
+    yield* unpack(checked(packed, start, hash), signal, (cause) => unreadable(path, cause));
+  } finally {
+    packed.destroy();
+  }
+}
+
+/** The same of bytes that are read only once; `told` is told how many they were by then. A failure of theirs is passed on. */
+export async function* unpackStream(
+  bytes: AsyncIterable<Buffer>,
+  signal: AbortSignal,
+  told: (size: number) => void,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  yield* unpack(checkedStream(bytes, told), signal, (cause) => cause);
+}
+
+async function* unpack(
+  packed: AsyncIterable<Buffer>,
+  signal: AbortSignal,
+  unreadableFor: (cause: unknown) => unknown,
+): AsyncGenerator<Uint8Array, void, undefined> {
   const unpacked = createZstdDecompress({ chunkSize: CHUNK });
-  const feeding = pipeline(packed, (chunks) => checked(chunks, start, hash), unpacked, { signal });
+  const feeding = pipeline(packed, unpacked, { signal });
   // Its failure also makes the loop below fail.
   feeding.catch(() => {});
   try {
     for await (const chunk of unpacked) yield chunk;
   } catch (cause) {
     if (signal.aborted || cause instanceof UamError) throw signal.aborted ? signal.reason : cause;
-    if (/^E[A-Z]+$/.test(errorCode(cause) ?? "")) throw unreadable(path, cause);
+    if (/^E[A-Z]+$/.test(errorCode(cause) ?? "")) throw unreadableFor(cause);
     throw damaged("it cannot be unpacked", cause);
   } finally {
-    packed.destroy();
     unpacked.destroy();
   }
 }
@@ -78,6 +98,33 @@ async function* checked(
     skip = Math.max(0, skip - chunk.length);
   }
   if (hash.digest("hex") !== expected) throw damaged("its checksum does not match");
+}
+
+/** Like `checked`, but holds back what may be the last line. */
+async function* checkedStream(
+  chunks: AsyncIterable<Buffer>,
+  told: (size: number) => void,
+): AsyncGenerator<Buffer, void, undefined> {
+  const hash = createHash("sha256");
+  let held = Buffer.alloc(0);
+  let size = 0;
+  let hasBegun = false;
+  for await (const chunk of chunks) {
+    size += chunk.length;
+    told(size);
+    held = Buffer.concat([held, chunk]);
+    const ready = held.length - LAST_LENGTH;
+    if (ready < FIRST_BYTES) continue;
+    hash.update(held.subarray(0, ready));
+    yield held.subarray(hasBegun ? 0 : checkMagic(held.subarray(0, FIRST_BYTES)), ready);
+    hasBegun = true;
+    held = held.subarray(ready);
+  }
+  if (!hasBegun) {
+    checkMagic(held);
+    throw damaged("its end is missing");
+  }
+  if (parseLastLine(held) !== hash.digest("hex")) throw damaged("its checksum does not match");
 }
 
 /** Where the packed frames begin and end, and the hash of all up to there. */

@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { stat } from "node:fs/promises";
 import type { BackupSummary } from "./backup.ts";
-import { unpackFile } from "./backup-file.ts";
+import { unpackFile, unpackStream } from "./backup-file.ts";
 import {
   type BackupHeader,
   type BackupTable,
@@ -24,12 +24,23 @@ export interface BackupVisitor {
   table(table: BackupTable, rows: AsyncIterable<Buffer>): Promise<number | undefined>;
 }
 
+/** Where a backup is: the path of a file, or its bytes, which can be read only once. */
+export type BackupPlace = string | AsyncIterable<Buffer>;
+
 /**
- * Reads the backup in the file and returns what it holds; on return every byte was verified to be as it was written.
+ * Reads the backup and returns what it holds; on return every byte was verified to be as it was written.
  * Throws `invalid` at the first that is not, when the visitor may already have seen part of it.
  */
-export async function readBackup(path: string, signal: AbortSignal, visitor: BackupVisitor): Promise<BackupSummary> {
-  const frames = readFrames(unpackFile(path, signal));
+export async function readBackup(
+  place: BackupPlace,
+  signal: AbortSignal,
+  visitor: BackupVisitor,
+): Promise<BackupSummary> {
+  let bytes = 0;
+  const told = (size: number) => {
+    bytes = size;
+  };
+  const frames = readFrames(typeof place === "string" ? unpackFile(place, signal) : unpackStream(place, signal, told));
   try {
     const hash = createFrameHash();
     const first = await next(frames, "H");
@@ -55,8 +66,7 @@ export async function readBackup(path: string, signal: AbortSignal, visitor: Bac
     const last = parseRecord((await next(frames, "Z")).content);
     if (last.sha256 !== hash.digest()) throw damaged("its parts do not belong together");
     if ((await frames.next()).done !== true) throw damaged("something follows its end");
-    const { size } = await stat(path);
-    return { header, rows, bytes: size };
+    return { header, rows, bytes: typeof place === "string" ? (await stat(place)).size : bytes };
   } finally {
     await frames.return();
   }
@@ -73,8 +83,8 @@ export async function readHeader(path: string, signal: AbortSignal): Promise<Bac
 }
 
 /** Reads the whole backup to see that it is as it was written. Throws `invalid` if not. */
-export async function verifyBackup(path: string, signal: AbortSignal): Promise<BackupSummary> {
-  return await readBackup(path, signal, {
+export async function verifyBackup(place: BackupPlace, signal: AbortSignal): Promise<BackupSummary> {
+  return await readBackup(place, signal, {
     header: async () => {},
     table: async (_, rows) => {
       for await (const _chunk of rows);

@@ -6,19 +6,30 @@ import { message } from "@optique/core/message";
 import { map, optional } from "@optique/core/modifiers";
 import { argument, command, option } from "@optique/core/primitives";
 import { integer } from "@optique/core/valueparser";
+import type { Config } from "../../../config/config.ts";
 import { UamError } from "../../../shared/errors.ts";
 import { counted } from "../../../shared/text/counted.ts";
 import { systemClock } from "../../../shared/time/clock.ts";
 import { formatTimestamp } from "../../../shared/time/timestamp.ts";
 import type { BackupSummary } from "../../../store/backup/backup.ts";
 import { backupName, pruneBackups, requireOwnDirectory } from "../../../store/backup/backup-directory.ts";
+import { type Elsewhere, withName } from "../../../store/backup/backup-program.ts";
 import { fileName } from "../../terminal/completion.ts";
-import { type Command, commandLog, EXIT, loadConfig, operatorOf, stopSignal } from "../../terminal/environment.ts";
+import {
+  type CliEnvironment,
+  type Command,
+  commandLog,
+  EXIT,
+  loadConfig,
+  operatorOf,
+  stopSignal,
+} from "../../terminal/environment.ts";
 
 interface BackupInput {
   readonly file: string | undefined;
   readonly into: string | undefined;
   readonly keep: number | undefined;
+  readonly send: boolean;
   readonly force: boolean;
 }
 
@@ -43,13 +54,16 @@ export const backupCommand = command(
           description: message`Afterwards remove the oldest of that directory, so that this many stay.`,
         }),
       ),
+      send: option("--send", {
+        description: message`Give it to the program of UAM_BACKUP_COMMAND, and read it again by UAM_BACKUP_READ_COMMAND.`,
+      }),
       force: option("--force", { description: message`Replace the file if it exists.` }),
     }),
     (input) => runBackup(input),
   ),
   {
     brief: message`Back up everything that is stored.`,
-    description: message`Writes everything that is stored, as it is at one moment and with the key of the audit log, to a file that only its owner can read, or to standard output if FILE is -. With --into, for a timer, it goes into a directory and is read again before it counts as made. The service can keep running. Keep the file as secret as the data directory.`,
+    description: message`Writes everything that is stored, as it is at one moment and with the key of the audit log, to a file that only its owner can read, or to standard output if FILE is -. With --into, for a timer, it goes into a directory, with --send to a program that keeps it elsewhere, and is read again before it counts as made. The service can keep running. Keep the file as secret as the data directory.`,
   },
 );
 
@@ -65,12 +79,13 @@ function runBackup(input: BackupInput): Command {
     }
     if (directory !== undefined) requireOwnDirectory(directory);
     const began = performance.now();
+    const elsewhere = input.send ? elsewhereOf(config, file, environment) : undefined;
     const summary = await backUp({
-      ...{ log, file, force: input.force, signal: stopSignal(environment), actor: operatorOf(environment) },
+      ...{ elsewhere, log, file, force: input.force, signal: stopSignal(environment), actor: operatorOf(environment) },
       verify: directory !== undefined,
       installation: installationOf(config, log, environment.runtime),
     });
-    const where = file === STANDARD_OUTPUT ? "standard output" : file;
+    const where = placeOf(file, elsewhere);
     const start = formatTimestamp(new Date(summary.header.createdAt));
     environment.err(`${amount(summary)} were written to ${where} in ${secondsSince(began)}, as of ${start}.\n`);
     if (directory !== undefined && input.keep !== undefined) {
@@ -80,19 +95,41 @@ function runBackup(input: BackupInput): Command {
   };
 }
 
-/** Throws `invalid` unless a file or a directory is named. */
-function targetOf({ file, into, keep, force }: BackupInput): Target {
-  if ((file === undefined) === (into === undefined)) {
-    throw new UamError("invalid", "Name a file, - for standard output, or a directory with --into.");
+/** Throws `invalid` unless a file, a directory or --send is named, and only one of them. */
+function targetOf({ file, into, keep, send, force }: BackupInput): Target {
+  if ([file !== undefined, into !== undefined, send].filter(Boolean).length !== 1) {
+    throw new UamError("invalid", "Name a file, - for standard output, a directory with --into, or --send.");
   }
   if (file !== undefined) {
     if (keep !== undefined)
       throw new UamError("invalid", "--keep removes backups of a directory: name it with --into.");
     return { file, directory: undefined };
   }
-  if (force) throw new UamError("invalid", "--force is for a file; with --into each backup has a name of its own.");
-  const directory = into ?? "";
-  return { file: join(directory, backupName(systemClock.now())), directory };
+  if (force) throw new UamError("invalid", "--force is for a file; otherwise each backup has a name of its own.");
+  const name = backupName(systemClock.now());
+  if (into !== undefined) return { file: join(into, name), directory: into };
+  if (keep !== undefined) throw new UamError("invalid", "--keep removes backups of a directory: name it with --into.");
+  return { file: name, directory: undefined };
+}
+
+/** Throws `invalid` if no program is set. */
+function elsewhereOf(config: Config, name: string, { variables, err }: CliEnvironment): Elsewhere {
+  const { backupCommand, backupReadCommand } = config;
+  if (backupCommand === undefined) {
+    throw new UamError("invalid", "UAM_BACKUP_COMMAND is not set: it names the program that takes the backup.");
+  }
+  const program = ({ argv }: { argv: readonly string[] }) => ({
+    argv: withName(argv, name),
+    environment: variables,
+    said: err,
+  });
+  return { send: program(backupCommand), fetch: backupReadCommand && program(backupReadCommand) };
+}
+
+function placeOf(file: string, elsewhere: Elsewhere | undefined): string {
+  if (elsewhere === undefined) return file === "-" ? "standard output" : file;
+  const again = elsewhere.fetch === undefined ? "; nothing read it again" : ", and read again,";
+  return `${elsewhere.send.argv[0]} as ${file}${again}`;
 }
 
 /** How much is in a backup, for the line that says what was done. */

@@ -1,6 +1,6 @@
 import { afterAll, expect, setDefaultTimeout } from "bun:test";
 import { spawn, spawnSync } from "node:child_process";
-import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { databaseDirectory } from "../../../support/directory.ts";
@@ -76,6 +76,33 @@ testSlow("uam backup --into makes one in a directory that can be restored, and r
     expect([args, uam("a", ["backup", ...args]).status]).toEqual([args, 1]);
   }
   expect(readdirSync(into).sort()).toEqual(left);
+});
+
+testSlow("uam backup --send gives it to UAM_BACKUP_COMMAND, and reads it again by UAM_BACKUP_READ_COMMAND", () => {
+  const far = join(directory, "far");
+  mkdirSync(far);
+  const send = { UAM_BACKUP_COMMAND: `/usr/bin/tee ${far}/{name}` };
+  const both = { ...send, UAM_BACKUP_READ_COMMAND: `/usr/bin/cat ${far}/{name}` };
+  const made = uam("f", ["admin", "add", "root-admin", "--email", "a@example.org"]);
+  expect([made.status, uam("f", ["backup", "--send"], both).status]).toEqual([0, 0]);
+  const [name = ""] = readdirSync(far);
+  expect(uam("none", ["restore", "--check", join(far, name)]).status).toBe(0);
+  expect(uam("f", ["backup", "--send"], send).error).toContain("; nothing read it again");
+  const refused = uam("f", ["backup", "--send"], { ...send, UAM_BACKUP_READ_COMMAND: "/usr/bin/false {name}" });
+  expect([refused.status, refused.error]).toEqual([
+    1,
+    expect.stringContaining("/usr/bin/false ended with exit code 1. The backup does not count as made."),
+  ]);
+  for (const args of [["--send"], ["--send", "--force"], ["--send", "--keep", "2"], ["--send", "x"]]) {
+    expect([args, uam("f", ["backup", ...args]).status]).toEqual([args, 1]);
+  }
+  const { items } = JSON.parse(uam("f", ["audit", "list", "--json", "--action", "service.backup"]).text);
+  const details = items.map(({ detail }: { detail: string }) => JSON.parse(detail));
+  expect(details).toMatchObject([
+    { program: "/usr/bin/tee", read_again: true, err: expect.stringContaining("/usr/bin/false") },
+    { program: "/usr/bin/tee", read_again: false },
+    { program: "/usr/bin/tee", read_again: true, file: name },
+  ]);
 });
 
 testSlow(
