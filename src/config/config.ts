@@ -137,10 +137,12 @@ const DURATIONS: ReadonlySet<Key> = new Set<Key>([
   "otpTtl",
   "lockoutPeriod",
   "fleetWait",
+  "backupMaxAge",
 ]);
 
 function textOf(key: Key, value: NonNullable<Config[Key]>): string {
-  if (typeof value === "number") return DURATIONS.has(key) ? formatDuration(value) : String(value);
+  if (typeof value === "number")
+    return !DURATIONS.has(key) ? String(value) : value === 0 ? "off" : formatDuration(value);
   if (typeof value === "boolean") return value ? "on" : "off";
   if (typeof value === "string") return value;
   if ("first" in value) return `${value.first}-${value.last}`;

@@ -22,18 +22,24 @@ export const count = (minimum: number, maximum: number) =>
   );
 
 /** A duration such as 90d, in milliseconds. */
-export const duration = (maximum?: number) =>
-  v.pipe(
+export const duration = (maximum?: number) => durationWhere((text) => parseDuration(text, maximum));
+
+/** A duration, or `off`, which is 0. */
+export const durationOrOff = durationWhere((text) => (text === "off" ? 0 : parseDuration(text)));
+
+function durationWhere(parse: (text: string) => number) {
+  return v.pipe(
     v.string(),
     v.rawTransform(({ dataset, addIssue, NEVER }) => {
       try {
-        return parseDuration(dataset.value, maximum);
+        return parse(dataset.value);
       } catch (error) {
         addIssue({ message: `is not a valid duration. ${publicMessage(error)}` });
         return NEVER;
       }
     }),
   );
+}
 
 /** Words separated by spaces or commas. */
 export const list = v.pipe(

@@ -65,6 +65,14 @@ const FailingMail = v.pipe(
   v.title("FailingMail"),
 );
 
+const OldBackup = v.pipe(
+  v.object({
+    at: v.pipe(timestamp, v.description("When the newest was made")),
+    problem: described("/usr/bin/rclone ended with exit code 7", "Why the newest attempt since then failed; or empty"),
+  }),
+  v.title("OldBackup"),
+);
+
 const LostSponsor = v.pipe(
   v.object({
     email: described("bo@example.org"),
@@ -112,6 +120,10 @@ const AttentionRecord = v.pipe(
       v.description("Open reviews with users about whom no sponsor is asked, the next due first"),
     ),
     mail: v.pipe(v.nullable(FailingMail), v.description("null while all mail is accepted")),
+    backup: v.pipe(
+      v.nullable(OldBackup),
+      v.description("null while the newest backup is not older than `UAM_BACKUP_MAX_AGE`, or none was ever made"),
+    ),
   }),
   v.title("Attention"),
 );
@@ -198,7 +210,7 @@ export const dashboard = {
     operationId: "getAttention",
     summary: "What needs an administrator today",
     description:
-      "Users who shut their own account, outstanding work, and mail and receivers from their first failure on, with how many requests wait for a decision, and the reviews that wait for an answer. Small enough to be asked for each minute.",
+      "Users who shut their own account, outstanding work, an old backup, and mail and receivers from their first failure on, with how many requests wait for a decision, and the reviews that wait for an answer. Small enough to be asked for each minute.",
     who: admins,
     answer: AttentionRecord,
   },

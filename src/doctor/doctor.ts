@@ -11,6 +11,7 @@ import { publicMessage } from "../shared/errors.ts";
 import type { UidRange } from "../shared/system/uids.ts";
 import { systemClock } from "../shared/time/clock.ts";
 import { broughtPostgres } from "../store/postgres/postgres-brought.ts";
+import { checkBackups } from "./backups.ts";
 import { checkCarriedPostgres } from "./carried-postgres.ts";
 import { checkAdministrators, checkDatabase, checkEngine, checkOutbox, checkSponsors } from "./database.ts";
 import {
@@ -83,7 +84,17 @@ export interface Examination {
 /** Without the terminal: it must not be in reach of the service's user. */
 const AS_SERVICE = "check it as the service's user, too: setsid -w sudo -u uam uam doctor < /dev/null 2>&1 | cat";
 /** The checks that need the database. */
-const STORED = ["database", "service", "accounts", "uids", "closings", "events", "hosts", "administrators"] as const;
+const STORED = [
+  "database",
+  "service",
+  "accounts",
+  "uids",
+  "closings",
+  "backup",
+  "events",
+  "hosts",
+  "administrators",
+] as const;
 
 /** Checks everything; what cannot be checked is a fault or skipped, and never prevents the other checks. */
 export async function examine(examination: Examination): Promise<readonly Finding[]> {
@@ -146,6 +157,7 @@ async function checkStored({ config, isRoot, fix, open, service }: Examination):
         : []),
       ...(await guarded("closings", () => checkOwed(services))),
       ...(await guarded("inactivity", () => checkInactivity(services))),
+      ...(await guarded("backup", () => checkBackups(services, config.hostMode !== "dry-run"))),
       ...(await guarded("events", () => checkReceivers(services))),
       ...(await guarded("hosts", () => checkHosts(services))),
       ...(await guarded("mail", () => checkOutbox(services.db))),

@@ -6,10 +6,10 @@ import { awayRecord } from "./event-records.ts";
 
 /** `problems` is how much of it there is besides requests and reviews. */
 export function attentionRecord(attention: Attention) {
-  const { requests, incidents, owed, hosts, receivers, sponsors, reviews, mail } = attention;
+  const { requests, incidents, owed, hosts, receivers, sponsors, reviews, mail, backup } = attention;
   return {
     requests,
-    problems: incidents.total + owed + hosts + receivers.length + sponsors.length + (mail === undefined ? 0 : 1),
+    problems: incidents.total + owed + hosts + receivers.length + sponsors.length + (mail ? 1 : 0) + (backup ? 1 : 0),
     incidents: {
       total: incidents.total,
       items: incidents.items.map(({ userId, username, at }) => ({
@@ -21,5 +21,6 @@ export function attentionRecord(attention: Attention) {
     sponsors: sponsors.map(({ since, ...sponsor }) => ({ ...sponsor, since: formatTimestamp(since) })),
     reviews: reviews.map(({ id, dueAt, waiting }) => ({ id, due_at: formatTimestamp(dueAt), waiting })),
     mail: mail === undefined ? null : { ...mail, since: formatTimestamp(mail.since) },
+    backup: backup === undefined ? null : { ...backup, at: formatTimestamp(backup.at) },
   };
 }

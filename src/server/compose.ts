@@ -218,6 +218,7 @@ export function policyOf(config: Config): Policy {
     adminLogin: config.adminLogin,
     expiryReminders: config.expiryReminders,
     fleetWait: config.fleetWait,
+    backupMaxAge: config.backupMaxAge,
     endSessions: config.revokeEnds === "account" ? "all" : config.revokeEnds,
     site: siteOf(config),
     webhookNetworks: config.webhookNetworks,

@@ -122,6 +122,7 @@ describe("readConfig()", () => {
     ["UAM_DEFAULT_TTL", "90"],
     ["UAM_DEFAULT_TTL", "3651d"],
     ["UAM_RECYCLE_PERIOD", "0d"],
+    ["UAM_BACKUP_MAX_AGE", "never"],
     ["UAM_MAX_KEYS", "-1"],
     ["UAM_MAX_BODY", "1e9"],
     ["UAM_KEY_TYPES", "ssh-dss"],

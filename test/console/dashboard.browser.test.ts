@@ -2,8 +2,10 @@
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
+import { audited } from "../../src/domain/operation/audited.ts";
+import { UamError } from "../../src/shared/errors.ts";
 import { PAGES, userPage } from "../../src/shared/product/pages.ts";
-import { HOUR, shift } from "../../src/shared/time/clock.ts";
+import { DAY, HOUR, shift } from "../../src/shared/time/clock.ts";
 import { approvals, outbox } from "../../src/store/schema.ts";
 import { admins } from "../../src/store/schema-auth.ts";
 import type { Client } from "../support/app.ts";
@@ -80,6 +82,22 @@ describeInBrowser("the dashboard", () => {
     await page.getByRole("button", { name: "Enable …" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Enable", exact: true }).click();
     await page.locator('nav [data-count="1"]').waitFor();
+  });
+
+  test("says that the newest backup is too old, and what the next one failed on", async () => {
+    const attempt = (run: () => Promise<void>) => audited(system.system, { action: "service.backup" }, run);
+    await attempt(async () => {});
+    system.clock.advance(3 * DAY);
+    await attempt(() => Promise.reject(new UamError("conflict", HOSTILE[0]))).catch(() => {});
+    await watched.close();
+    watched = await openSignedIn(browser, system, "admin");
+    page = watched.page;
+    await open();
+    const wrong = page.getByRole("region", { name: "This needs somebody now" });
+    await wrong.getByRole("heading", { name: "The newest backup is too old" }).waitFor();
+    await wrong.getByText(HOSTILE[0]).waitFor();
+    expect(await page.locator("main img, main script").count()).toBe(0);
+    expect(await menu("Dashboard").getAttribute("data-count")).toBe("1");
   });
 
   test("keeps what is wrong apart from the reviews that wait", async () => {

@@ -52,6 +52,8 @@ export interface Policy {
   readonly expiryReminders: readonly number[];
   /** How long a change that takes access away waits for the hosts with agents to confirm it. */
   readonly fleetWait: number;
+  /** How old the newest backup may be before somebody is told; 0: it does not matter. */
+  readonly backupMaxAge: number;
   /** Which sessions end with a revoked key, on every host. */
   readonly endSessions: HostState["end_sessions"];
   readonly site: Site;

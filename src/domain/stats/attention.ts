@@ -10,6 +10,7 @@ import { countHostProblems } from "../hosts/problems.ts";
 import type { Context } from "../operation/context.ts";
 import { type WaitingReview, waitingReviews } from "../reviews/waiting.ts";
 import { type LostSponsor, lostSponsors } from "../sponsors/sponsors.ts";
+import { type OldBackup, oldBackup } from "./backups.ts";
 
 export interface Attention {
   /** Applications and requests for more time that wait for a decision. */
@@ -27,6 +28,8 @@ export interface Attention {
   readonly reviews: readonly WaitingReview[];
   /** Undefined while all mail is accepted. */
   readonly mail: FailingMail | undefined;
+  /** Undefined while the newest backup is young enough, or none was ever made. */
+  readonly backup: OldBackup | undefined;
 }
 
 /** A user who shut their own account with "This was not me", and is still disabled by that. */
@@ -69,6 +72,7 @@ export async function readAttention(context: Context, startedAt?: Date): Promise
     sponsors: await lostSponsors(context),
     reviews: await waitingReviews(context),
     mail: await readFailingMail(context),
+    backup: await oldBackup(context),
   };
 }
 

@@ -4,6 +4,7 @@ import { sql } from "drizzle-orm";
 import type { Database } from "../../store/client.ts";
 import type { UserRow } from "../../store/schema.ts";
 import { hasStatusAt } from "../accounts/find-user.ts";
+import { newestBackup } from "./backups.ts";
 
 export interface Figures {
   readonly users: { readonly active: number; readonly disabled: number; readonly expired: number };
@@ -31,10 +32,7 @@ export async function readFigures(db: Database, now: Date): Promise<Figures> {
       (select coalesce(max(id), 0)::float8 from audit_head) as head,
       (select count(*)::int from closings) as owed,
       (select coalesce(extract(epoch from min(begun_at)), 0)::float8 from closings) as since,
-      -- By the index of records about one action.
-      coalesce((select extract(epoch from created_at)::float8 from audit
-        where hashtextextended(action, 0) = hashtextextended('service.backup', 0)
-          and action = 'service.backup' and result = 'success' order by id desc limit 1), 0) as backup`);
+      coalesce((${newestBackup(sql`extract(epoch from created_at)::float8`, "success")}), 0) as backup`);
   const { active = 0, disabled = 0, expired = 0, queued = 0, dead = 0, pending = 0, head = 0 } = row ?? {};
   const { owed = 0, since = 0, backup = 0 } = row ?? {};
   return {

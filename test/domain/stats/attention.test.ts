@@ -1,8 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
+import { checkBackups } from "../../../src/doctor/backups.ts";
 import { addAdmin } from "../../../src/domain/auth/administrators/admin.ts";
 import { createWebhook, updateWebhook } from "../../../src/domain/events/webhooks.ts";
 import { finishClosings } from "../../../src/domain/lifecycle/finish.ts";
+import { audited } from "../../../src/domain/operation/audited.ts";
+import { oldBackup } from "../../../src/domain/stats/backups.ts";
+import { UamError } from "../../../src/shared/errors.ts";
 import { DAY, HOUR, MINUTE, shift } from "../../../src/shared/time/clock.ts";
 import { outbox, users } from "../../../src/store/schema.ts";
 import { webhooks } from "../../../src/store/schema-events.ts";
@@ -21,11 +25,16 @@ afterAll(() => app.close());
 const attention = async (client: Client = admin) => (await client.call("GET", "/admin/attention")).body.data;
 const QUIET = {
   ...{ requests: 0, problems: 0, incidents: { total: 0, items: [] } },
-  ...{ owed: 0, hosts: 0, receivers: [], sponsors: [], reviews: [], mail: null },
+  ...{ owed: 0, hosts: 0, receivers: [], sponsors: [], reviews: [], mail: null, backup: null },
 };
 
 test("readAttention() finds nothing while all is well", async () => {
   expect(await attention()).toEqual(QUIET);
+});
+
+test("a database that was never backed up is no problem here, and a note of the doctor where a host is changed", async () => {
+  expect(await checkBackups(app.system, true)).toMatchObject([{ state: "note", finding: "No backup was ever made" }]);
+  expect(await checkBackups(app.system, false)).toEqual([]);
 });
 
 test("reviews are those with users about whom no sponsor is asked, until they are answered for", async () => {
@@ -169,4 +178,27 @@ test("readAttention() answers every role, and nobody else", async () => {
   await auditor.call("POST", "/auth/admin/login", { username: "looks-on", password: ADMIN_PASSWORD });
   expect(await attention(auditor)).toEqual(await attention());
   expect((await app.anonymous().call("GET", "/admin/attention")).status).toBe(401);
+});
+
+test("the newest backup is a problem once it is older than UAM_BACKUP_MAX_AGE, with what the next attempt failed on", async () => {
+  const backup = async () => (await attention()).backup;
+  const attempt = (run: () => Promise<void>) => audited(app.system, { action: "service.backup" }, run);
+  const at = app.clock.now().toISOString();
+  await attempt(async () => {});
+  app.clock.advance(2 * DAY);
+  expect(await backup()).toBeNull();
+  app.clock.advance(MINUTE);
+  expect(await attention()).toMatchObject({ backup: { at, problem: "" } });
+  await attempt(() => Promise.reject(new UamError("conflict", "The far disk is full."))).catch(() => {});
+  expect(await backup()).toEqual({ at, problem: "The far disk is full." });
+  const never = { ...app.system, policy: { ...app.system.policy, backupMaxAge: 0 } };
+  expect(await oldBackup(never)).toBeUndefined();
+  const [finding] = await checkBackups(app.system, true);
+  expect(finding).toMatchObject({
+    state: "fault",
+    finding: expect.stringContaining("it failed: The far disk is full"),
+  });
+  expect((await checkBackups(never, true))[0]?.state).toBe("ok");
+  await attempt(async () => {});
+  expect([await backup(), (await checkBackups(app.system, true))[0]?.state]).toEqual([null, "ok"]);
 });

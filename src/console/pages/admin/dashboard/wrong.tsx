@@ -1,4 +1,4 @@
-/** What needs somebody now: accounts that their owners shut, access that is outstanding, hosts, mail and receivers that fail. */
+/** What needs somebody now: accounts that their owners shut, access that is outstanding, hosts, mail, backups and receivers that fail. */
 
 import type { ComponentChildren } from "preact";
 import { PAGES, userPage } from "../../../../shared/product/pages.ts";
@@ -20,7 +20,7 @@ type Found = AnswerOf<"GET /admin/attention">;
 
 /** Nothing while all is well. */
 export function Wrong({ found }: { readonly found: Found }) {
-  const { incidents, mail, receivers } = found;
+  const { incidents, mail, backup, receivers } = found;
   if (found.problems === 0) return null;
   return (
     <section class="card urgent" aria-labelledby="wrong">
@@ -28,6 +28,7 @@ export function Wrong({ found }: { readonly found: Found }) {
       {incidents.total === 0 ? null : <Incidents incidents={incidents} />}
       {found.owed + found.hosts === 0 ? null : <Outstanding />}
       {mail === null ? null : <FailingMail mail={mail} />}
+      {backup === null ? null : <OldBackup backup={backup} />}
       {found.sponsors.length === 0 ? null : (
         <Trouble title={texts.sponsors(found.sponsors.length)}>
           <ul>
@@ -165,6 +166,17 @@ function FailingMail({ mail: { waiting, lost, since, problem } }: { readonly mai
         <span class="quiet">
           {problems.since} <Time at={since} />.
         </span>
+      </p>
+    </Trouble>
+  );
+}
+
+function OldBackup({ backup: { at, problem } }: { readonly backup: NonNullable<Found["backup"]> }) {
+  return (
+    <Trouble title={texts.backup}>
+      <p>
+        {texts.backupOf} <Time at={at} both />. {problem === "" ? texts.backupUntried : texts.backupFailed}{" "}
+        {problem === "" ? null : <Typed text={problem.replace(/\.?$/, ".")} />}
       </p>
     </Trouble>
   );
