@@ -6,6 +6,7 @@ import { writeSync } from "node:fs";
 import process from "node:process";
 import { installedVariables } from "./cli/commands/service/installed.ts";
 import { asServiceUser, belongsToService, type Replacement, unitUser } from "./cli/commands/service/service-user.ts";
+import { unitCredentials } from "./cli/commands/service/unit-credentials.ts";
 import { runProgram } from "./cli/program.ts";
 import type { CliEnvironment } from "./cli/terminal/environment.ts";
 import { shellWord } from "./cli/terminal/shell-word.ts";
@@ -32,7 +33,8 @@ process.stdout.on("error", (error) => {
 
 const args = process.argv.slice(2);
 const installed = COMMIT === "source" ? {} : installedVariables(refuse);
-const variables = { ...installed, ...process.env };
+const configured = { ...installed, ...process.env };
+const variables = { ...configured, ...(COMMIT === "source" ? {} : unitCredentials(configured)) };
 const operator = operatorOf({
   uid: process.getuid?.(),
   loginUid: readLoginUid(),

@@ -93,6 +93,27 @@ function renderCommand({ path, usage, brief, description, entries }: CommandPage
   return `### uam ${path.join(" ")}\n\n    ${usage}\n\n${prose(said)}${table}`;
 }
 
+const SECRETS = `## Secrets
+
+A secret \`UAM_X\`, which is each variable below that has a second name, may be given in one of three ways; two at once are a fault:
+
+- \`UAM_X\` is the secret itself.
+- \`UAM_X_FILE\` is the path of a file that contains it.
+- A systemd credential \`UAM_X\` of the unit, the variable's own name, is a file in \`$CREDENTIALS_DIRECTORY\`.
+
+A credential can be encrypted for this machine, with its TPM where it has one, so that neither a backup of \`/etc\` nor a stolen disk gives it away:
+
+\`\`\`sh
+install -d -m 0700 /etc/credstore.encrypted
+systemd-ask-password -n | systemd-creds encrypt --name=UAM_SMTP_URL - /etc/credstore.encrypted/UAM_SMTP_URL
+systemctl edit uam    # [Service] and LoadCredentialEncrypted=UAM_SMTP_URL:/etc/credstore.encrypted/UAM_SMTP_URL
+systemctl restart uam
+\`\`\`
+
+Commands at the shell have no credentials of their own: they read what the unit and its drop-ins name from where systemd keeps it while the service runs.
+While it is stopped they end with a sentence instead of going on without the secret. What has to run then, a restore with \`UAM_DATABASE_URL\` or
+\`UAM_AUDIT_KEY\` as a credential, is given it by \`systemd-run --pipe --wait -p LoadCredentialEncrypted=UAM_DATABASE_URL:/etc/credstore.encrypted/UAM_DATABASE_URL uam restore FILE\`.`;
+
 function renderConfiguration(): string {
   const rows = describeVariables().map(({ name, fallback, meaning }) => {
     const names = name.split(", ").map((each) => `\`${each}\``);
@@ -108,7 +129,11 @@ name, with exit code 78. So is what the host lacks, such as a shell, a home base
 directory or key that others can read. An unknown \`UAM_…\` is a fault; a variable that is set empty counts as unset.
 
 An installed service has them in \`/etc/uam/uam.env\`, which must be root's. Every command reads that file, and a variable of the shell wins.
-A secret \`UAM_X\` may instead be given as \`UAM_X_FILE\`, the path of a file that contains it. \`uam config\` prints the configuration in force, without secrets.
+\`uam config\` prints the configuration in force, without secrets.
+
+${SECRETS}
+
+## Variables
 
 Durations are whole numbers with units \`w d h m s\`, largest first: \`90d\`, \`1d12h\`.
 

@@ -6,6 +6,7 @@ import { publicMessage, UamError } from "../shared/errors.ts";
 import { passkeyHost } from "../shared/net/relying-party.ts";
 import { nearMiss } from "../shared/text/near-miss.ts";
 import { formatDuration } from "../shared/time/duration.ts";
+import { credentialIn, credentialsIn, SYSTEM_CREDENTIALS } from "./credentials.ts";
 import { formatListen } from "./listen.ts";
 import { formatSshHost } from "./ssh-host.ts";
 import { type Key, VARIABLES, type Value, type Variable } from "./variables.ts";
@@ -157,20 +158,33 @@ function givenValue(environment: Environment, name: string): string | undefined 
   return environment[name] || undefined;
 }
 
-function isGiven(environment: Environment, { name, secret: isSecret }: Variable<unknown>): boolean {
-  const names = isSecret ? [name, `${name}_FILE`] : [name];
-  return names.some((candidate) => givenValue(environment, candidate) !== undefined);
+function isGiven(environment: Environment, entry: Variable<unknown>): boolean {
+  return givenValue(environment, entry.name) !== undefined || (entry.secret && filesOf(environment, entry).length > 0);
+}
+
+/** The files that a secret is in, by what names them. */
+function filesOf(environment: Environment, { name }: Variable<unknown>): readonly (readonly [string, string])[] {
+  const file = givenValue(environment, `${name}_FILE`);
+  const credential = credentialIn(environment, name);
+  return [
+    ...(file === undefined ? [] : [[`${name}_FILE`, file] as const]),
+    ...(credential === undefined ? [] : [[`the credential ${name}`, credential] as const]),
+  ];
 }
 
 function rawValue(environment: Environment, entry: Variable<unknown>): string | undefined {
   const given = givenValue(environment, entry.name);
-  const file = entry.secret ? givenValue(environment, `${entry.name}_FILE`) : undefined;
-  if (file === undefined) return given;
-  if (given !== undefined) throw new UamError("invalid", `${entry.name} and ${entry.name}_FILE are both set; keep one`);
+  const files = entry.secret ? filesOf(environment, entry) : [];
+  const names = [...(given === undefined ? [] : [entry.name]), ...files.map(([name]) => name)];
+  if (names.length > 1) throw new UamError("invalid", `${names.join(" and ")} are both set; keep one`);
+  const [source] = files;
+  if (source === undefined) return given;
+  const [name, path] = source;
   try {
-    return readFileSync(file, "utf8").replace(/\r?\n$/, "");
+    return readFileSync(path, "utf8").replace(/\r?\n$/, "");
   } catch {
-    throw new UamError("invalid", `${entry.name}_FILE names a file that cannot be read: ${file}`);
+    const advice = path.startsWith(SYSTEM_CREDENTIALS) ? ", where it is while the service runs" : "";
+    throw new UamError("invalid", `${name} names a file that cannot be read: ${path}${advice}`);
   }
 }
 
@@ -181,14 +195,20 @@ function unknownNames(environment: Environment): string[] {
     known.add(entry.name);
     if (entry.secret) known.add(`${entry.name}_FILE`);
   }
-  return Object.keys(environment)
-    .filter((name) => name.startsWith("UAM_") && !name.startsWith("UAM_TEST_") && !known.has(name))
-    .filter((name) => givenValue(environment, name) !== undefined)
-    .map((name) => {
-      const meant = nearMiss(name, [...known]);
-      const advice = meant === undefined ? "see uam serve --help" : `did you mean ${meant}?`;
-      return `${name} is not a variable that uam knows; ${advice}`;
-    });
+  const secrets = new Set(Object.values(VARIABLES).flatMap((entry) => (entry.secret ? [entry.name] : [])));
+  const advice = (name: string, names: ReadonlySet<string>) => {
+    const meant = nearMiss(name, [...names]);
+    return meant === undefined ? "see uam serve --help" : `did you mean ${meant}?`;
+  };
+  return [
+    ...Object.keys(environment)
+      .filter((name) => name.startsWith("UAM_") && !name.startsWith("UAM_TEST_") && !known.has(name))
+      .filter((name) => givenValue(environment, name) !== undefined)
+      .map((name) => `${name} is not a variable that uam knows; ${advice(name, known)}`),
+    ...credentialsIn(environment)
+      .filter((name) => !secrets.has(name as `UAM_${string}`))
+      .map((name) => `The credential ${name} is not a secret that uam knows; ${advice(name, secrets)}`),
+  ];
 }
 
 /** Judges every variable that is set, even one with an invalid value: fixing one fault must not uncover the next. */

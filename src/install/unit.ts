@@ -74,9 +74,8 @@ function head(settings: UnitSettings): readonly string[] {
     "RuntimeDirectory=uam",
     "RuntimeDirectoryMode=0711",
     "UMask=0077",
-    "# Secrets can be kept out of the environment file. %d is the directory of the credentials:",
-    "#LoadCredential=smtp-url:/etc/uam/smtp-url",
-    "#Environment=UAM_SMTP_URL_FILE=%d/smtp-url",
+    "# A secret can be a credential of the variable's name, encrypted for this machine (docs/configuration.md):",
+    "#LoadCredentialEncrypted=UAM_SMTP_URL:/etc/credstore.encrypted/UAM_SMTP_URL",
     "",
   ];
 }

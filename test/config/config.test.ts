@@ -163,6 +163,29 @@ describe("readConfig()", () => {
     ]);
   });
 
+  test("reads a secret from the unit's credential of its name, and from one place alone", () => {
+    const directory = mkdtempSync(join(tmpdir(), "uam-test-credentials-"));
+    try {
+      writeFileSync(join(directory, "UAM_RESEND_API_KEY"), "of systemd\n");
+      writeFileSync(join(directory, "rclone.conf"), "another program's");
+      const credentials = { CREDENTIALS_DIRECTORY: directory, UAM_MAIL_FROM: "a@example.org" };
+      expect(readConfig(credentials, here).resendApiKey).toBe("of systemd");
+      const given = { ...credentials, UAM_RESEND_API_KEY: "x", UAM_RESEND_API_KEY_FILE: "/x" };
+      expect(faultsOf(given)).toEqual([
+        "UAM_RESEND_API_KEY and UAM_RESEND_API_KEY_FILE and the credential UAM_RESEND_API_KEY are both set; keep one",
+      ]);
+      expect(faultsOf({ ...credentials, UAM_SMTP_URL: "smtp://mail.example.org" })[0]).toContain("UAM_RESEND_API_KEY");
+      for (const name of ["UAM_SMTP_ULR", "UAM_LISTEN"]) writeFileSync(join(directory, name), "");
+      expect([...faultsOf(credentials)].sort()).toEqual([
+        "The credential UAM_LISTEN is not a secret that uam knows; see uam serve --help",
+        "The credential UAM_SMTP_ULR is not a secret that uam knows; did you mean UAM_SMTP_URL?",
+      ]);
+      expect(readConfig({ CREDENTIALS_DIRECTORY: join(directory, "none") }, here)).toEqual(readConfig({}, here));
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
+  });
+
   test("treats a variable set empty as unset, whichever it is", () => {
     const empty = Object.fromEntries(describeVariables().flatMap(({ name }) => name.split(", ").map((it) => [it, ""])));
     expect(Object.keys(empty).length).toBeGreaterThan(30);

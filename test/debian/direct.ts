@@ -3,6 +3,7 @@
 import { admitted, listedUsers, logIn, openSession, ownKeys, refused, sessionEnded, uploadKey } from "./access.ts";
 import { absent, answers, healthy, hostFingerprint, idle, killService, mainPid, ratedAsPromised } from "./checks.ts";
 import type { Container } from "./container.ts";
+import { credentials } from "./credentials.ts";
 import { endings } from "./endings.ts";
 import { evidence } from "./evidence.ts";
 import { forwards } from "./forwards.ts";
@@ -25,6 +26,7 @@ export async function directMode(container: Container, program: string, packages
   await endings(container, "uam");
   await leftBehind(container, "uam");
   await survives(container);
+  await credentials(container);
   await restores(container);
   await repeats(container, program);
   await forwards(container, "alice", "root");

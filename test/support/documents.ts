@@ -34,6 +34,7 @@ export const BLOCKS: Readonly<Record<string, readonly Run[]>> = {
   ],
   "docs/benchmarks.md": [{ by: "test/bench/run.test.ts" }],
   "docs/cli.md": ["here", { by: "test/cli/terminal/completion.test.ts" }, "here"],
+  "docs/configuration.md": [{ by: "test/debian/credentials.ts" }],
   "docs/emergencies.md": here(6),
   "docs/events.md": ["here"],
   "docs/first-day.md": [{ by: "test/debian/direct.ts" }, { by: "test/debian/direct.ts" }, ...here(7)],

@@ -32,15 +32,18 @@ const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /** The account that the installed unit runs as, drop-ins included; undefined for root, and where there is no unit. */
 export function unitUser(unitFile = existsSync(UNIT_FILE) ? UNIT_FILE : AGENT_UNIT_FILE): string | undefined {
-  if (!existsSync(unitFile)) return undefined;
+  const users = [...unitText(unitFile).matchAll(/^User=(.*)$/gm)].map(([, user = ""]) => user.trim());
+  const user = users.at(-1);
+  return user === undefined || ["", "root", "0"].includes(user) ? undefined : user;
+}
+
+/** The unit, and after it its drop-ins in their order; empty where there is no unit. */
+export function unitText(unitFile: string): string {
+  if (!existsSync(unitFile)) return "";
   const dropIns = `${unitFile}.d`;
   const names = existsSync(dropIns) ? readdirSync(dropIns).filter((name) => name.endsWith(".conf")) : [];
   const files = [unitFile, ...names.sort().map((name) => join(dropIns, name))];
-  const users = files.flatMap((file) =>
-    [...readFileSync(file, "utf8").matchAll(/^User=(.*)$/gm)].map(([, user = ""]) => user.trim()),
-  );
-  const user = users.at(-1);
-  return user === undefined || ["", "root", "0"].includes(user) ? undefined : user;
+  return files.map((file) => `${readFileSync(file, "utf8")}\n`).join("");
 }
 
 /** True for a command that root hands to the service's user. */
