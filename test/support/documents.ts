@@ -52,6 +52,7 @@ export const BLOCKS: Readonly<Record<string, readonly Run[]>> = {
     { by: "test/debian/sudo.ts" },
     { by: "test/debian/sudo.ts" },
     { not: "test/container/run.ts builds and runs the image with buildah and systemd-nspawn; no registry is asked" },
+    { by: "test/long/compose/run.ts" },
     { by: "test/runtime/same-answers.test.ts" },
     { by: "test/runtime/fetch.test.ts" },
   ],
