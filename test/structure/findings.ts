@@ -2,6 +2,7 @@
 
 import { withoutFaultPoints } from "../../src/build/fault-points.ts";
 import {
+  CHECKER,
   FOR_ALL,
   MAX_ENTRIES,
   MAX_FILES,
@@ -93,6 +94,14 @@ export function unnamedSources(source: Source, tests: Source, table = TESTED_BY)
       ...paths.filter((path) => !tests.has(path)).map((path) => `TESTED_BY: ${place}: there is no test/${path}`),
     ]),
   ];
+}
+
+/** What the checker of histories imports that is neither its own, nor the file's format, nor the runtime's. */
+export function foreignImports(checker: Source): readonly string[] {
+  const { folder, imports } = CHECKER;
+  return importsOf(checker)
+    .filter(({ isOwn, to }) => (isOwn ? !covers([folder, ...imports], to) : !/^(?:node|bun):/.test(to)))
+    .map((one) => `${show(one)}: the checker of histories may import ${listOf(imports)}`);
 }
 
 /** The beginning of what tests import of src. */

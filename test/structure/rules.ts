@@ -380,7 +380,11 @@ export const TESTS_BESIDE: Readonly<Record<string, string>> = {
   bench: "tests the benchmarks",
   structure: "tests these rules",
   "agent/model": "tests a model of the agent and its service",
+  "long/history/checker": "tests the checker of histories",
 };
+
+/** What judges the program knows nothing of it: the folder of the checker, below test, and all that it may import. */
+export const CHECKER = { folder: "long/history/checker", imports: ["long/history/format.ts"] } as const;
 
 /** Entries that src has at the most: folders and files. */
 export const MAX_ENTRIES = 17;

@@ -3,6 +3,7 @@
 import {
   entriesOf,
   findings,
+  foreignImports,
   functionsOf,
   idleRules,
   linesOf,
@@ -22,7 +23,7 @@ import {
   WITHOUT_CIRCLES,
   WORDS,
 } from "./rules.ts";
-import { importsOf, readSource, readTests } from "./source.ts";
+import { importsOf, readChecker, readSource, readTests } from "./source.ts";
 
 const source = readSource();
 const longest = Math.max(...[...source.values()].map(linesOf));
@@ -53,6 +54,7 @@ const wrong = [
   ...findings(source),
   ...misplacedTests(source, readTests()),
   ...unnamedSources(source, readTests()),
+  ...foreignImports(readChecker()),
   ...idleRules(source).map((idle) => `The rules allow too much: ${idle}`),
 ];
 if (wrong.length === 0) {

@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { Glob } from "bun";
+import { CHECKER } from "./rules.ts";
 
 /** Texts of files by their paths below src. */
 export type Source = ReadonlyMap<string, string>;
@@ -24,6 +25,11 @@ export function readSource(): Source {
 /** All tests by their paths below test, in the order of these. */
 export function readTests(): Source {
   return readAll("test", "**/*.test.ts");
+}
+
+/** The checker of histories, with its tests (rules.ts). */
+export function readChecker(): Source {
+  return readAll("test", `${CHECKER.folder}/**/*.ts`);
 }
 
 function readAll(folder: string, pattern: string): Source {

@@ -2,9 +2,9 @@
 
 import { describe, expect, test } from "bun:test";
 import { testSlow } from "../support/thorough.ts";
-import { findCycle, findings, idleRules, misplacedTests, unnamedSources } from "./findings.ts";
+import { findCycle, findings, foreignImports, idleRules, misplacedTests, unnamedSources } from "./findings.ts";
 import { MAX_FUNCTION, MAX_LINES } from "./rules.ts";
-import { importsOf, readSource, readTests, type Source } from "./source.ts";
+import { importsOf, readChecker, readSource, readTests, type Source } from "./source.ts";
 
 const source = readSource();
 
@@ -32,6 +32,22 @@ describe("test", () => {
 
   test("is found for each file of src: by its name, by what it imports, or in a table", () => {
     expect(unnamedSources(source, readTests())).toEqual([]);
+  });
+});
+
+describe("the checker of histories", () => {
+  test("shares nothing with the program or with what drives it, but the format of the file", () => {
+    expect(readChecker().size).toBeGreaterThan(5);
+    expect(foreignImports(readChecker())).toEqual([]);
+  });
+
+  test.each([
+    ["the program", 'import type { Clock } from "../../../../src/shared/time/clock.ts";'],
+    ["the driver", 'import { record } from "../driver/record.ts";'],
+    ["what tests use", 'const { until } = await import("../../../support/until.ts");'],
+    ["a package", 'import postgres from "postgres";'],
+  ])("may not import %s", (_, text) => {
+    expect(foreignImports(sourceOf({ "long/history/checker/a.ts": text }))).toHaveLength(1);
   });
 });
 
