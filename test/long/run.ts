@@ -27,6 +27,8 @@ const SUITES: Readonly<Record<string, string>> = {
     "sqlmap, wapiti, testssl, requests with two readings through nginx and HAProxy, formulas in a spreadsheet, requests of anything",
   "sudo-rules": "10,000 changed commands that sudo is asked about, and those whose arguments are cut elsewhere, run",
   "fleet-kills": "agents, replicas and the primary killed at random, and older backups restored, under load",
+  history:
+    "clients, agents and a nemesis on the real service, and every login, in one file, which a checker of its own judges",
   crash: "service, database, agent and pairs of them killed at every step of every change, and at random under load",
   failover: "three nodes of PostgreSQL under Patroni, whose leaders are killed and cut off under load",
   mutations:

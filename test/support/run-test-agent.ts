@@ -23,6 +23,8 @@ export interface TestAgentParts extends Pick<OrdersParts, "directory" | "openHos
   readonly sshHost: string;
   readonly random: () => number;
   readonly send?: Send;
+  /** In seconds, by which the lease ends early; 0 by default. */
+  readonly early?: number;
   /** In milliseconds. */
   readonly timing: Readonly<Record<string, number>>;
 }
@@ -50,7 +52,7 @@ export function runTestAgent(parts: TestAgentParts, stopped: AbortSignal): Promi
         turn: openTurn(directory, bunRuntime.openKernel()),
         times: clocks.times,
       }),
-      lease: createLeaseKeeper({ files, now, early: 0, log, openHost }),
+      lease: createLeaseKeeper({ files, now, early: parts.early ?? 0, log, openHost }),
       ssh: async () => ({ host: parts.sshHost, port: 22, host_keys: [] }),
     },
     stopped,

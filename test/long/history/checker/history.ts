@@ -9,7 +9,8 @@ export type Done = Deed & {
   readonly invoked: number;
   readonly ended: number;
   readonly outcome: End["e"];
-  readonly pending: readonly string[];
+  /** Undefined: the answer says nothing of hosts. */
+  readonly pending: readonly string[] | undefined;
   readonly by: number | null;
 };
 
@@ -69,5 +70,5 @@ function done(invoke: Invoke, end: End | undefined): Done {
   const { e: _, t, ...deed } = invoke;
   const outcome = end?.e ?? "unknown";
   const ended = end === undefined || outcome === "unknown" ? NEVER : end.t;
-  return { ...deed, invoked: t, ended, outcome, pending: end?.pending ?? [], by: end?.by ?? null } as Done;
+  return { ...deed, invoked: t, ended, outcome, pending: end?.pending, by: end?.by ?? null } as Done;
 }

@@ -1,7 +1,7 @@
 /** The rules of the model (docs/history-model.md), one login after the other. */
 
 import type { Span } from "../format.ts";
-import type { History, Of } from "./history.ts";
+import type { Done, History, Of } from "./history.ts";
 import { ALWAYS, common, namesOf, openBy, readRegisters, type Write } from "./registers.ts";
 import { readSurroundings } from "./surroundings.ts";
 
@@ -33,6 +33,8 @@ type Login = Of<"login">;
 
 /** More than this, in milliseconds, and an agent opens no window. */
 const CLOCK_LIMIT = 60_000;
+/** Their answers say what hosts have done. */
+const CLOSINGS: readonly Done["do"][] = ["disable", "delete", "revoke"];
 /** What the service adds to a lease when it says how long it may last. */
 const MORE = 1.01;
 
@@ -46,12 +48,12 @@ export function judge(history: History): readonly Finding[] {
   const logins = deeds.filter((deed): deed is Login => deed.do === "login" && deed.outcome !== "unknown");
 
   /** The last moment before which a write can no longer be what counts on this host, by answers or by what the host has shown. */
-  function cutOf(writes: readonly Write[], login: Login, shown: number): Cut {
+  function cutOf(writes: readonly Write[], login: Login, shown = Number.NEGATIVE_INFINITY): Cut {
     let cut: Cut = { at: Number.NEGATIVE_INFINITY, by: undefined };
     for (const write of writes) {
       const { deed } = write;
       if (deed.outcome !== "ok" || deed.invoked <= cut.at || deed.invoked > login.ended) continue;
-      const isPending = deed.pending.includes(login.host);
+      const isPending = deed.pending?.includes(login.host) !== false;
       const from = isPending ? (deed.by ?? Number.POSITIVE_INFINITY) : deed.ended;
       const restore = around.lostBy(deed, login.ended);
       const isKept = restore !== undefined && !isPending && deed.ended < restore.invoked;
@@ -100,7 +102,7 @@ export function judge(history: History): readonly Finding[] {
         "out-of-time",
         ever.flat().map(({ deed }) => deed.n),
       );
-    const told = all.map((writes) => cutOf(writes, login, Number.NEGATIVE_INFINITY));
+    const told = all.map((writes) => cutOf(writes, login));
     const left = all.map((writes, index) => visible(writes, login, told[index] ?? none));
     if (!fits(login, openAt(login, left))) {
       const empty = left.some((writes) => openBy(writes, login.host).length === 0);
@@ -129,7 +131,20 @@ export function judge(history: History): readonly Finding[] {
           ever.flat().map(({ deed }) => deed.n),
         );
     }
-    evidence.add(login, left);
+    // Of a write that lets in there as well, nobody has to hear: only one that does not proves that a later one has come.
+    evidence.add(
+      login,
+      all.map((writes) =>
+        visible(
+          writes,
+          login,
+          cutOf(
+            writes.filter((write) => openBy([write], login.host).length === 0),
+            login,
+          ),
+        ),
+      ),
+    );
     return undefined;
   }
 
@@ -178,19 +193,25 @@ export function judge(history: History): readonly Finding[] {
     const isWide = ([from, to]: Span) => from + start.settle <= login.invoked && to > login.ended + start.slack;
     const lets = (write: Write) =>
       openBy([write], host).some((span) => isWide(span) && (!Number.isFinite(span[1]) || (least === 0 && most === 0)));
-    if (!all.every((writes) => writes.length > 0 && writes.every(lets))) return undefined;
+    // What may never have been given need not be there.
+    const isSure = ({ deed }: Write) => deed.outcome === "ok" && around.lostBy(deed, login.ended) === undefined;
+    if (!all.every((writes) => writes.some(isSure) && writes.every(lets))) return undefined;
     return { rule: "not-open", n: login.n, because: [calm.n, ...all.flat().map(({ deed }) => deed.n)] };
   }
 
   function promises(): readonly Finding[] {
-    return deeds.flatMap((deed) => {
-      if (deed.outcome !== "ok" || deed.pending.length === 0) return [];
-      const longest = Math.max(...deed.pending.map((host) => around.leaseAt(host, deed.ended)));
-      const isKept =
-        longest === Number.POSITIVE_INFINITY ||
-        (deed.by !== null && deed.by <= deed.ended + longest * MORE + start.slack);
-      return isKept ? [] : [{ rule: "promise" as const, n: deed.n, because: [] }];
-    });
+    return deeds.flatMap((deed) =>
+      deed.outcome !== "ok" || isPromised(deed) ? [] : [{ rule: "promise", n: deed.n, because: [] }],
+    );
+  }
+  function isPromised({ do: name, ended, pending, by }: Done): boolean {
+    if (pending === undefined) return !CLOSINGS.includes(name);
+    const longest = Math.max(...pending.map((host) => around.leaseAt(host, ended)));
+    return (
+      longest === Number.POSITIVE_INFINITY ||
+      pending.length === 0 ||
+      (by !== null && by <= ended + longest * MORE + start.slack)
+    );
   }
 
   const found = logins.flatMap((login) => (login.outcome === "ok" ? letIn(login) : refused(login)) ?? []);

@@ -98,7 +98,7 @@ function keyName(user: string, key: string): string {
 /** Hosts are open before anybody says so. */
 function beginning(host: string): Done {
   const before = Number.NEGATIVE_INFINITY;
-  const about = { n: 0, process: "", outcome: "ok", pending: [], by: null } as const;
+  const about = { n: 0, process: "", outcome: "ok", pending: undefined, by: null } as const;
   return { do: "unlock", host, ...about, invoked: before, ended: before };
 }
 

@@ -20,7 +20,8 @@ export const START: Start = {
 /** The end of everything. */
 export const LATE = 100_000_000;
 
-export function ok(from: number, to: number, deed: Deed, answer: Entry["answer"] = {}): Entry {
+/** Every host has confirmed it, unless something else is said. */
+export function ok(from: number, to: number, deed: Deed, answer: Entry["answer"] = { pending: [] }): Entry {
   return { from, to, deed, outcome: "ok", answer };
 }
 

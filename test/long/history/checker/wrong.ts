@@ -257,6 +257,26 @@ export const CASES: readonly Case[] = [
     shortest: 7,
   },
   {
+    about: "a host has shown that it knows who was enabled again, and keeps what was taken away before that",
+    rule: "went-back",
+    wrong: [
+      ...[...ALICE, ok(0, 50, create("bob")), ok(60, 90, upload("b", "bob"))],
+      ...[ok(200, 300, { do: "disable", user: "bob" }), ok(310, 350, revoke(), pending(9000))],
+      ...[
+        ok(360, 400, { do: "enable", user: "bob" }),
+        ok(500, 501, login("h2", "b", "bob")),
+        ok(510, 511, login("h2")),
+      ],
+    ],
+    // Nobody had to hear of the other list to let bob in.
+    right: [
+      ...[...ALICE, ok(0, 50, create("bob")), ok(60, 90, upload("b", "bob")), ok(310, 350, revoke(), pending(9000))],
+      ok(360, 400, { do: "hosts", user: "bob", hosts: ["h2"] }),
+      ...[ok(500, 501, login("h2", "b", "bob")), ok(510, 511, login("h2"))],
+    ],
+    shortest: 9,
+  },
+  {
     about: "once all is calm, somebody gets in by a host that never confirmed",
     rule: "still-open",
     wrong: [...ALICE, ok(200, 300, revoke(), pending(10_000)), ok(400, 9000, calm), ok(3500, 3501, login("h2"))],
@@ -268,6 +288,13 @@ export const CASES: readonly Case[] = [
     rule: "not-open",
     wrong: [...ALICE, ok(400, 9000, calm), fail(3500, 3501, login("h2"))],
     right: [...ALICE, unknown(300, 350, alice("disable")), ok(400, 9000, calm), fail(3500, 3501, login("h2"))],
+    shortest: 4,
+  },
+  {
+    about: "once all is calm, a key is refused that certainly is there",
+    rule: "not-open",
+    wrong: [ok(0, 50, create()), ok(60, 100, upload()), ok(400, 9000, calm), fail(3500, 3501, login("h2"))],
+    right: [ok(0, 50, create()), unknown(60, 100, upload()), ok(400, 9000, calm), fail(3500, 3501, login("h2"))],
     shortest: 4,
   },
   {
@@ -334,6 +361,13 @@ export const CASES: readonly Case[] = [
     rule: "promise",
     wrong: [...ALICE, ok(200, 300, revoke(), pending(null))],
     right: [...ALICE, ok(110, 120, { do: "lease", host: "h2", lease: null }), ok(200, 300, revoke(), pending(null))],
+    shortest: 1,
+  },
+  {
+    about: "an answer that takes access away says nothing of hosts",
+    rule: "promise",
+    wrong: [...ALICE, ok(200, 300, revoke(), {})],
+    right: [...ALICE, ok(200, 300, upload("another"), {})],
     shortest: 1,
   },
   {
