@@ -39,9 +39,10 @@ const scene = await openHistory({
     replicas: Number(values.replicas),
     makers: Number(values.makers),
   },
-  ...{ lease: Number(values.lease) * 1000, pace: 120, say },
+  ...{ lease: Number(values.lease) * 1000, pace: 120, hours: true, say },
 });
 try {
+  await scene.begun();
   for (let blow = 1; minutes() < Number(values.minutes); blow++) {
     const drawn = random.below(100);
     if (drawn < 2) await scene.loseLeader();

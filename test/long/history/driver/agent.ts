@@ -14,7 +14,7 @@ import { errorLog, runTestAgent, untilTerminated } from "../../../support/run-te
 import { EARLY, placesIn } from "./places.ts";
 
 /** Milliseconds that each step takes at most. */
-const SLOWNESS = 15;
+const SLOWNESS = 30;
 const CHANGES = [
   ...(["createAccount", "writeKeys", "openAccount", "shutAccount"] as const),
   ...(["takeKey", "narrowKeys", "shortenAccount", "removeAccount"] as const),

@@ -27,6 +27,8 @@ export interface ClientsParts {
   readonly codeFor: (username: string) => Promise<string>;
   /** Milliseconds between two logins of one process at one host. */
   readonly pace: number;
+  /** Whether accesses have a beginning, an end soon, and hours. */
+  readonly hours: boolean;
 }
 
 interface Key {
@@ -51,7 +53,7 @@ const LONG = 30 * 24 * 60 * MINUTE;
 const REMEMBERED = 40;
 
 export function startClients(parts: ClientsParts, makers: number): Clients {
-  const { ask, recorder, random, hosts, codeFor, pace } = parts;
+  const { ask, recorder, random, hosts, codeFor, pace, hours: hasHours } = parts;
   const known: User[] = [];
   const current = new Map<string, User>();
   let gate: PromiseWithResolvers<void> | undefined;
@@ -80,8 +82,8 @@ export function startClients(parts: ClientsParts, makers: number): Clients {
 
   async function create(process: string, name: string): Promise<User | undefined> {
     const now = recorder.now();
-    const from = random.onceIn(6) ? whole(now + 3000 + random.below(8000)) : 0;
-    const to = random.onceIn(3) ? whole(now + 15_000 + random.below(45_000)) : whole(now + LONG);
+    const from = hasHours && random.onceIn(6) ? whole(now + 3000 + random.below(8000)) : 0;
+    const to = hasHours && random.onceIn(3) ? whole(now + 15_000 + random.below(45_000)) : whole(now + LONG);
     const body = {
       ...{ username: name, email: `${name}@example.org`, expire_at: dateOf(to) },
       ...(from === 0 ? {} : { starts_at: dateOf(from) }),
@@ -155,7 +157,7 @@ export function startClients(parts: ClientsParts, makers: number): Clients {
     else if (drawn < 60) await revoke(process, user);
     else if (drawn < 70) await simply(process, user, "disable");
     else if (drawn < 80) await simply(process, user, "enable");
-    else if (drawn < 88) await setHosts(process, user);
+    else if (drawn < 88 || !hasHours) await setHosts(process, user);
     else if (drawn < 95) await setHours(process, user);
     else await setEnd(process, user);
   }

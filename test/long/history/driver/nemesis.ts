@@ -89,6 +89,27 @@ export function createNemesis({ recorder, random, hosts, service, longest }: Nem
         ),
     },
     {
+      often: 6,
+      strike: async (host) => {
+        if (open.has(`cut ${host.name}`)) return;
+        const set = (way: Way) => () => {
+          host.wire.way = way;
+        };
+        // An answer that comes late, and nothing after it: a lease is as old as the question.
+        await did({ do: "cut", host: host.name }, set("late"));
+        await Bun.sleep(4500 + random.below(2500));
+        await did({ do: "heal", host: host.name }, async () => {
+          set("open")();
+          await Bun.sleep(50);
+        });
+        await lasting(
+          `cut ${host.name}`,
+          () => did({ do: "cut", host: host.name }, set("both")),
+          () => did({ do: "heal", host: host.name }, set("open")),
+        );
+      },
+    },
+    {
       often: 12,
       strike: (host) =>
         // A new agent would not be stopped: nothing kills this one meanwhile.

@@ -25,10 +25,14 @@ export interface SceneOptions {
   /** Milliseconds. */
   readonly lease: number;
   readonly pace: number;
+  /** Whether accesses begin and end meanwhile: then whoever is not in time is found late. */
+  readonly hours: boolean;
   readonly say: (line: string) => void;
 }
 
 export interface Scene {
+  /** Resolves once somebody has got in, so that there is something to lose. */
+  begun(): Promise<void>;
   /** One blow. */
   strike(): Promise<void>;
   /** Heals everything, and lets nothing but logins happen for a while. */
@@ -51,7 +55,7 @@ const PATIENCE = 180_000;
 const OK: Outcome = { e: "ok" };
 
 export async function openHistory(options: SceneOptions): Promise<Scene> {
-  const { random, replicas: count, makers, lease, pace, say, seed, file } = options;
+  const { random, replicas: count, makers, lease, pace, say, seed, file, hours } = options;
   const cluster = await startPostgresNodes(1, SETTINGS);
   let [primary, standby] = cluster.nodes as [PostgresNode, PostgresNode];
   const ask = <Row>(statement: string) => primary.run<Row>(statement);
@@ -84,7 +88,7 @@ export async function openHistory(options: SceneOptions): Promise<Scene> {
     const said = await cli("otp", username).catch(() => "");
     return /\b\d{4} ?\d{4}\b/.exec(said)?.[0] ?? "";
   };
-  const clients = startClients({ ask: call, recorder, random, hosts: hosts.all, codeFor, pace }, makers);
+  const clients = startClients({ ask: call, recorder, random, hosts: hosts.all, codeFor, pace, hours }, makers);
   const backup = join(tmpdir(), `uam-history-${process.pid}.backup`);
   let backedUp: number | undefined;
   const did = (deed: Parameters<typeof recorder.during>[1], act: (n: number) => Promise<unknown>) =>
@@ -144,6 +148,7 @@ export async function openHistory(options: SceneOptions): Promise<Scene> {
   }
 
   return {
+    begun: () => eventually("somebody gets in", async () => (recorder.counts.get("login ok") ?? 0) >= 10),
     strike: nemesis.strike,
     loseLeader,
     async calm() {
