@@ -43,6 +43,7 @@ export const BLOCKS: Readonly<Record<string, readonly Run[]>> = {
     { not: "it would make this host an agent's, and needs a service with a certificate" },
     ...(["here", "here", "here"] as const),
   ],
+  "docs/history-model.md": [{ not: "it takes an hour" }],
   "docs/hours.md": [
     { by: "test/cli/commands/users/user-hours.test.ts" },
     { not: "hours of groups of hosts, which test/domain/hosts/group-hours.test.ts sets over the API" },

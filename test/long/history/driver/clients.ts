@@ -148,7 +148,10 @@ export function startClients(parts: ClientsParts, makers: number): Clients {
   }
   async function simply(process: string, user: User, name: "disable" | "enable" | "delete"): Promise<void> {
     const path = name === "delete" ? `/users/${user.id}` : `/users/${user.id}/${name}`;
-    await change(process, { do: name, user: user.name }, { method: name === "delete" ? "DELETE" : "POST", path });
+    const call = { method: name === "delete" ? "DELETE" : "POST", path } as const;
+    const answer = await change(process, { do: name, user: user.name }, call);
+    // Whoever is at the end of their time gets more, or nothing more would happen to them.
+    if (answer?.why?.includes("user.expired")) await setEnd(process, user);
     await tryAll(process, user);
   }
   async function something(process: string, user: User): Promise<void> {
