@@ -55,7 +55,9 @@ const REMEMBERED = 40;
 export function startClients(parts: ClientsParts, makers: number): Clients {
   const { ask, recorder, random, hosts, codeFor, pace, hours: hasHours } = parts;
   const known: User[] = [];
+  /** Whom others change as well, and whom they leave alone. */
   const current = new Map<string, User>();
+  const steady = new Map<string, User>();
   let gate: PromiseWithResolvers<void> | undefined;
   let underWay = 0;
   let age = 0;
@@ -80,10 +82,11 @@ export function startClients(parts: ClientsParts, makers: number): Clients {
     for (const key of user.keys.slice(-3)) for (const host of hosts) await login(process, host, user, key);
   }
 
-  async function create(process: string, name: string): Promise<User | undefined> {
+  async function create(process: string, name: string, isSteady: boolean): Promise<User | undefined> {
     const now = recorder.now();
-    const from = hasHours && random.onceIn(6) ? whole(now + 3000 + random.below(8000)) : 0;
-    const to = hasHours && random.onceIn(3) ? whole(now + 15_000 + random.below(45_000)) : whole(now + LONG);
+    const from = hasHours && !isSteady && random.onceIn(6) ? whole(now + 3000 + random.below(8000)) : 0;
+    const to =
+      hasHours && !isSteady && random.onceIn(3) ? whole(now + 15_000 + random.below(45_000)) : whole(now + LONG);
     const body = {
       ...{ username: name, email: `${name}@example.org`, expire_at: dateOf(to) },
       ...(from === 0 ? {} : { starts_at: dateOf(from) }),
@@ -154,9 +157,9 @@ export function startClients(parts: ClientsParts, makers: number): Clients {
     if (answer?.why?.includes("user.expired")) await setEnd(process, user);
     await tryAll(process, user);
   }
-  async function something(process: string, user: User): Promise<void> {
-    const drawn = random.below(100);
-    if (drawn < 40) await upload(process, user);
+  async function something(process: string, user: User, isSteady: boolean): Promise<void> {
+    const drawn = random.below(isSteady ? 60 : 100);
+    if (drawn < 32) await upload(process, user);
     else if (drawn < 60) await revoke(process, user);
     else if (drawn < 70) await simply(process, user, "disable");
     else if (drawn < 80) await simply(process, user, "enable");
@@ -165,22 +168,23 @@ export function startClients(parts: ClientsParts, makers: number): Clients {
     else await setEnd(process, user);
   }
 
-  async function live(process: string): Promise<void> {
+  /** Who is steady has their access all the time, and only their keys come and go. */
+  async function live(process: string, isSteady: boolean): Promise<void> {
     for (let count = 0; !isOver; count++) {
       const name = `${process}-${count}`;
       const born = age;
-      const user = await create(process, name);
+      const user = await create(process, name, isSteady);
       if (user === undefined) {
         await Bun.sleep(500);
         continue;
       }
-      current.set(name, user);
+      (isSteady ? steady : current).set(name, user);
       await upload(process, user);
       for (let left = 10 + random.below(40); left > 0 && born === age && !isOver; left--) {
-        await something(process, user);
+        await something(process, user, isSteady);
         await Bun.sleep(50 + random.below(300));
       }
-      current.delete(name);
+      for (const each of [steady, current]) each.delete(name);
       if (born !== age || isOver) continue;
       if (random.onceIn(2)) await simply(process, user, "delete");
       else await simply(process, user, "disable");
@@ -208,7 +212,7 @@ export function startClients(parts: ClientsParts, makers: number): Clients {
     }
   }
 
-  for (let maker = 1; maker <= makers; maker++) void live(`c${maker}`);
+  for (let maker = 1; maker <= makers; maker++) void live(`c${maker}`, maker <= makers / 2);
   void interfere("other");
   for (const host of hosts) void look(`look-${host.name}`, host);
 
@@ -231,9 +235,9 @@ export function startClients(parts: ClientsParts, makers: number): Clients {
     },
     startAnew: () => {
       age++;
-      current.clear();
+      for (const each of [steady, current]) each.clear();
     },
-    users: () => new Map([...current.values()].map(({ name, id }) => [name, id])),
+    users: () => new Map([...steady.values(), ...current.values()].map(({ name, id }) => [name, id])),
     stop: () => {
       isOver = true;
     },
