@@ -9,7 +9,7 @@ import { MINUTE } from "../../shared/time/clock.ts";
 import { type ApprovalRow, approvals } from "../../store/schema.ts";
 import { sessions } from "../../store/schema-auth.ts";
 import { companyOf } from "../accounts/company-limits.ts";
-import { lockUser, requireUser, type User } from "../accounts/find-user.ts";
+import { findUser, lockUser, type User } from "../accounts/find-user.ts";
 import { followHours, isDue } from "../accounts/hours.ts";
 import { MAX_PURPOSE } from "../accounts/username.ts";
 import { hashToken } from "../auth/sessions/sessions.ts";
@@ -94,10 +94,13 @@ export async function pendingRequestOf(
   throw new UamError("not_found", `No request for access of ${user.username} waits`, { reason: "application.missing" });
 }
 
-/** Whatever an earlier window left behind has to end first: the account would open over it. */
-async function endWhatIsOver(context: Context, userId: number): Promise<void> {
-  if (isDue(await requireUser(context.db, userId), context.clock.now()))
-    await followHours(systemContext(context), userId);
+/**
+ * Ends what an earlier window left behind, in an operation of its own, before access is allowed: the account would open over it. Throws as
+ * `followHours` does. A deleted user has nothing.
+ */
+export async function endWhatIsOver(context: Context, userId: number): Promise<void> {
+  const user = await findUser(context.db, userId);
+  if (user !== undefined && isDue(user, context.clock.now())) await followHours(systemContext(context), userId);
 }
 
 function requireWithinLimit({ username, requestHours }: User, hours: number): void {

@@ -25,7 +25,7 @@ import { askSponsor, requireVouched } from "../sponsors/asking.ts";
 import { parseSponsor } from "../sponsors/sponsor-email.ts";
 import { FIELDS } from "../users/new-user.ts";
 import { createUser } from "../users/users.ts";
-import { settleAccessRequest } from "./access-requests.ts";
+import { endWhatIsOver, settleAccessRequest } from "./access-requests.ts";
 import { settleRequest } from "./extensions.ts";
 import { hasRoom, mailApplicant } from "./flooding.ts";
 import { lockNotice, tellOfApplications } from "./notices.ts";
@@ -112,6 +112,8 @@ export async function reviewApplication(context: Context, id: number, review: Re
   const known = await findApplication(context.db, id);
   const detail = { application: id, approve: review.approve, ...(known && { username: known.username }) };
   const about = known?.userId == null ? {} : { subjectId: known.userId };
+  if (review.approve && known?.kind === "access_request" && known.status === "pending" && known.userId !== null)
+    await endWhatIsOver(context, known.userId);
   return await audited(context, { action: "approval.review", detail, ...about }, async (op) => {
     const reason = parseText("reason", review.reason ?? "", MAX_REASON);
     if (!review.approve && reason === "") throw new UamError("invalid", "A rejection needs a reason");

@@ -7,7 +7,7 @@ import { type ApprovalRow, approvals } from "../../store/schema.ts";
 import type { QuestionRow } from "../../store/schema-auth.ts";
 import { companyOf } from "../accounts/company-limits.ts";
 import { findUser, lockUserIfStored, type User } from "../accounts/find-user.ts";
-import { settleAccessRequest } from "../approvals/access-requests.ts";
+import { endWhatIsOver, settleAccessRequest } from "../approvals/access-requests.ts";
 import { date } from "../mail/letter.ts";
 import { accountName } from "../mail/phrases.ts";
 import { audited } from "../operation/audited.ts";
@@ -55,6 +55,7 @@ async function settle(context: Context, question: QuestionRow, answer: Answer): 
   const { id, reason } = answer;
   const isAllowed = answer.answer === "allow";
   const entry = { action: "approval.review", detail: { application: id, approve: isAllowed } } as const;
+  if (isAllowed) await endOverOf(context, id);
   return await audited(context, entry, async (op) => {
     const [known] = await op.tx.select({ userId: approvals.userId }).from(approvals).where(eq(approvals.id, id));
     const user = known?.userId == null ? undefined : await lockUserIfStored(op.tx, known.userId);
@@ -80,6 +81,11 @@ async function settle(context: Context, question: QuestionRow, answer: Answer): 
     op.record({ detail: { outcome: status } });
     return { id, answer: answer.answer, reason, until: null, at };
   });
+}
+
+async function endOverOf(context: Context, id: number): Promise<void> {
+  const [known] = await context.db.select({ userId: approvals.userId }).from(approvals).where(eq(approvals.id, id));
+  if (known?.userId != null) await endWhatIsOver(context, known.userId);
 }
 
 /** Those of people whose sponsor the address still is, in the order in which they came. */

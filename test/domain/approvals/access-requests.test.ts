@@ -305,6 +305,20 @@ describe("requestAccess() by the rule review", () => {
     await expect(review(true)).rejects.toMatchObject({ reason: "user.not_active" });
   });
 
+  test("ends first what the window before left behind, when it is allowed", async () => {
+    await ask(1);
+    await review(true);
+    await ask(1);
+    app.clock.advance(HOUR + SECOND);
+    app.host.calls.length = 0;
+    await review(true);
+    expect(app.host.calls.filter((call) => /^(shut|open)Account/.test(call))).toEqual([
+      `shutAccount ext_${name}`,
+      `openAccount ext_${name}`,
+    ]);
+    await expectAsWanted();
+  });
+
   test("ends with the user", async () => {
     await ask(2);
     await deleteUser(app.system, id);
@@ -346,6 +360,19 @@ describe("requestAccess() by the rule sponsor", () => {
     expect(account()).toMatchObject({ open: true, expireAt: new Date("2026-11-27T13:00:00Z") });
     expect(await records("access.allow")).toEqual([["success", "sponsor"]]);
     expect((await lookAt(app.system, await link())).answered).toMatchObject([{ answer: "allow", reason: "I know" }]);
+  });
+
+  test("ends first what the window before left behind, when they allow it", async () => {
+    await ask(1);
+    await answer("allow");
+    await ask(1);
+    app.clock.advance(HOUR + SECOND);
+    app.host.calls.length = 0;
+    await answer("allow");
+    expect(app.host.calls.filter((call) => /^(shut|open)Account/.test(call))).toEqual([
+      `shutAccount ext_${name}`,
+      `openAccount ext_${name}`,
+    ]);
   });
 
   test("is refused by them, and a second answer changes nothing", async () => {
