@@ -64,7 +64,7 @@ export const users = {
       409: "The username is taken, the host has an account or a home of that name, the company is full or has ended, or everybody needs a sponsor",
     },
     otherwise: 400,
-    reasons: [...NEW_ACCOUNT, ...COMPANY, ...SPONSOR, "user.taken", "network.invalid", "access.hosts"],
+    reasons: [...NEW_ACCOUNT, ...COMPANY, ...SPONSOR, "user.taken", "network.invalid"],
   },
   "GET /users/supervisors": {
     operationId: "listSupervisors",
@@ -126,14 +126,7 @@ export const users = {
       ...ACCOUNT,
       ...COMPANY,
       ...SPONSOR,
-      ...([
-        "user.missing",
-        "network.invalid",
-        "state.conflict",
-        "access.owed",
-        "user.started",
-        "access.hosts",
-      ] as const),
+      ...(["user.missing", "network.invalid", "state.conflict", "access.owed", "user.started"] as const),
     ],
   },
   "GET /users/:id/hours": {

@@ -75,18 +75,6 @@ export async function movePlaces(
   // With the number of the record of this change: hosts would wait for a later one, although it does not concern them.
   if (lost.length > 0) onRecorded((record) => noteRemoved(tx, { userIds, lost, now: context.clock.now(), record }));
   if (gaining.length > 0) await forgetRegained(tx, userIds);
-  if (gaining.some((id) => id !== LOCAL_HOST)) await requireOwnHostOnly(tx, userIds);
-}
-
-/** Throws `conflict` if one of the users, as stored, has access on request and an account on a further host: agents are not told of it yet. */
-export async function requireOwnHostOnly(tx: Transaction, userIds: readonly number[]): Promise<void> {
-  const [found] = await tx.execute<{ username: string; name: string }>(sql`
-    select u.username, h.name from ${PLACES} p join users u on u.id = p.user_id join hosts h on h.id = p.host_id
-    where u.id = any(${`{${userIds.join(",")}}`}::bigint[]) and u.request_rule is not null
-      and p.host_id <> ${LOCAL_HOST} order by u.id, p.host_id limit 1`);
-  if (found === undefined) return;
-  const sentence = `${found.username} cannot have both access on request and an account on ${found.name}: further hosts do not keep it yet`;
-  throw new UamError("conflict", sentence, { reason: "access.hosts" });
 }
 
 /**

@@ -31,7 +31,6 @@ import {
 } from "../accounts/narrowing.ts";
 import { isToStart, onRequestOf } from "../accounts/opening.ts";
 import { noteFleetChange } from "../accounts/remote-changes.ts";
-import { requireOwnHostOnly } from "../hosts/placements.ts";
 import { tellAddressChanged } from "../mail/notices.ts";
 import { audited, auditedClosing, auditedGrant } from "../operation/audited.ts";
 import type { Context, Operation } from "../operation/context.ts";
@@ -88,7 +87,6 @@ export async function changeUser(context: Context, userId: number, changes: User
     const updated = await audited(context, entryOf(userId), async (op) => {
       const user = await lock(op, userId);
       const stored = await store(op, user, await fit(op, user, changes));
-      if (changes.onRequest) await requireOwnHostOnly(op.tx, [userId]);
       isNarrower = hasFewerHours(user, stored, context.clock.now());
       if (isNarrower) await noteFleetChange(op, stored);
       return stored;

@@ -34,7 +34,6 @@ import { allocateUid } from "../accounts/uid.ts";
 import { voidCodes } from "../auth/codes/otp.ts";
 import { grantFirstGroups } from "../hosts/first-grant.ts";
 import { grantsOf } from "../hosts/grants.ts";
-import { requireOwnHostOnly } from "../hosts/placements.ts";
 import { accountCreated } from "../mail/messages.ts";
 import { tellEnabled } from "../mail/notices.ts";
 import { queueMail } from "../mail/outbox.ts";
@@ -77,7 +76,6 @@ export function createUser(context: Context, input: NewUser): Promise<User> {
     const message = (input.letter ?? accountCreated)(await siteWithKeys(context), user);
     await queueMail(op, { recipient: user.email, message });
     await tellSponsor(op, sponsor, [user]);
-    if (user.requestRule !== null) await requireOwnHostOnly(op.tx, [user.id]);
     await tellHours(op, user);
     if (user.local) await createOnHost(op, user);
     const detail = { ...createdDetail(user), ...(company && (await companyDetail(op, user, company))) };

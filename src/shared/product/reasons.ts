@@ -82,7 +82,6 @@ export const REASONS = {
   "user.changed":
     "The user is no longer as they were at the moment that the request names, or their end has just been moved.",
   "user.started": "The user's access has begun: its start can no longer be moved.",
-  "access.hosts": "The user has an account on a further host, where access on request is not kept yet.",
   "user.too_late": "The expiry would lie too far in the future.",
   "account.missing": "The host no longer has such an account.",
   "account.foreign": "The host has an account of that name that the service did not make.",
