@@ -52,6 +52,7 @@ import hoursEnd from "../../drizzle/0048_hours_end.sql" with { type: "text" };
 import groupHours from "../../drizzle/0049_group_hours.sql" with { type: "text" };
 import accessOnRequest from "../../drizzle/0050_access_on_request.sql" with { type: "text" };
 import searchFullNames from "../../drizzle/0051_search_full_names.sql" with { type: "text" };
+import ownHostHours from "../../drizzle/0052_own_host_hours.sql" with { type: "text" };
 
 export interface Migration {
   readonly name: string;
@@ -111,4 +112,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0049_group_hours", sql: groupHours },
   { name: "0050_access_on_request", sql: accessOnRequest },
   { name: "0051_search_full_names", sql: searchFullNames },
+  { name: "0052_own_host_hours", sql: ownHostHours },
 ];

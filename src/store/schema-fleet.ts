@@ -44,6 +44,8 @@ export const hosts = pgTable(
     divergedAt: time(),
     /** When administrators were mailed about its silence. */
     silenceMailedAt: time(),
+    /** Of the service's own host: since when its accounts are still to follow other hours of its groups; null where they do. */
+    hoursDueAt: time(),
   },
   (t) => [
     check("hosts_kind", sql`${t.kind} in ('local', 'remote')`),

@@ -1,0 +1,1 @@
+ALTER TABLE "hosts" ADD COLUMN "hours_due_at" timestamp (3) with time zone;
