@@ -25,7 +25,7 @@ const HostGroupRecord = v.pipe(
   v.title("HostGroup"),
 );
 
-/** Of the hosts with agents on which the group's hours take access away; `hosts` are the group's. */
+/** Of the hosts, the own one too, on which the group's hours take access away; `hosts` are the group's. */
 const narrowed = v.optional(HostsConfirmation);
 
 const newHosts = someHosts("All hosts of the group");
@@ -147,9 +147,9 @@ export const hostGroups = {
     status: 201,
     answer: HostGroupRecord,
     refusals: {
-      409: "The name is taken, a host is being retired, or a group with the service's own host is to have hours",
+      409: "The name is taken, or a host is being retired",
     },
-    reasons: ["host_group.taken", "host_group.hours", "host.missing", "host.retiring"],
+    reasons: ["host_group.taken", "host.missing", "host.retiring"],
   },
   "PATCH /host-groups/:id": {
     operationId: "updateHostGroup",
@@ -167,10 +167,10 @@ export const hostGroups = {
     ),
     refusals: {
       404: true,
-      409: "The name is taken, a host is being retired, a group with the service's own host is to have hours, or users would get or lose their account on the service's own host (final)",
+      409: "The name is taken, a host is being retired, or users would get or lose their account on the service's own host (final)",
     },
     reasons: [
-      ...(["host_group.missing", "host_group.taken", "host_group.hours"] as const),
+      ...(["host_group.missing", "host_group.taken"] as const),
       ...(["host.missing", "host.retiring", "host.local"] as const),
     ],
   },

@@ -12,7 +12,7 @@ import { jsonRows } from "../../store/json-rows.ts";
 import { closings, type KeyRow, sshKeys } from "../../store/schema.ts";
 import { type Closing, closingsOf, isShutting, keepsShut } from "./closings.ts";
 import { selectUsers, type User } from "./find-user.ts";
-import { type Access, accessAt, openingsBetween, openUntil } from "./opening.ts";
+import { type Access, accessAt, atOwnHost, openingsBetween, openUntil } from "./opening.ts";
 
 /** Which account is the user's. */
 export function refOf(user: Pick<User, "username" | "uid">): AccountRef {
@@ -25,7 +25,7 @@ export type Taking = Pick<Closing, "kind" | "keyId"> & {
   readonly expireAt?: Date | null;
 };
 
-/** The account as it should be now. Access that is being taken away, or will be by `next`, counts as gone. */
+/** The account as it should be now on the service's own host. Access that is being taken away, or will be by `next`, counts as gone. */
 export async function accountOf(
   tx: Transaction | Database,
   user: User,
@@ -42,7 +42,7 @@ export function accountAt(
   stored: User,
   { keys, owed }: { readonly keys: readonly KeyRow[]; readonly owed: readonly Taking[] },
 ): Account {
-  const user = { ...stored, expireAt: endOf(stored, owed) };
+  const user = atOwnHost({ ...stored, expireAt: endOf(stored, owed) });
   const access = accessAt(user, now);
   if (access.access === "closed" || owed.some(isShutting)) return shutAccountOf(user);
   if (access.access !== "open" && !keepsSessions(user, access)) return { ...shutAccountOf(user), keepsJobs: true };

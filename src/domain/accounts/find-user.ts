@@ -10,13 +10,18 @@ export type User = UserRow & {
   readonly uid: number;
   /** Whether they should have an account on the service's own host. */
   readonly local: boolean;
+  /** The hours of the groups of that host, one a line; null for always. They count there only (`atOwnHost`). */
+  readonly ownHostHours: string | null;
 };
 
 /** By the user's own grants: quick for few users. */
 const local = sql<boolean>`exists (select 1 from grants g left join host_group_members m on m.group_id = g.group_id
   where g.user_id = ${users.id} and (g.host_id = ${sql.raw(String(LOCAL_HOST))} or m.host_id = ${sql.raw(String(LOCAL_HOST))}))`;
+/** The same for all users, and read once in a statement. */
+const ownHostHours = sql<string | null>`(select string_agg(hg.hours, e'\\n' order by hg.id) from host_groups hg
+  join host_group_members hm on hm.group_id = hg.id where hm.host_id = ${sql.raw(String(LOCAL_HOST))})`;
 /** The columns of a user, from `users` joined with `accounts` on `ownAccount`. */
-export const userColumns = { ...getTableColumns(users), uid: accounts.uid, local };
+export const userColumns = { ...getTableColumns(users), uid: accounts.uid, local, ownHostHours };
 /** By the grants of all users, which are read once. */
 const localOfAll = sql<boolean>`${users.id} in (
   select g.user_id from grants g where g.host_id = ${LOCAL_HOST}
@@ -85,6 +90,12 @@ export async function lockUserIfStored(tx: Transaction, id: number): Promise<Use
   // Read the user after taking the lock: a statement that waited for the lock sees grants from before the wait.
   const [, user] = await pipelined(lockRow(tx).execute({ id }), findUser(tx, id));
   return user;
+}
+
+/** The hours of the groups of the service's own host, as a user has them. */
+export async function readOwnHostHours(db: Database | Transaction): Promise<string | null> {
+  const [row] = await db.select({ hours: ownHostHours }).from(sql`(select) one`).prepare("own_host_hours").execute();
+  return row?.hours ?? null;
 }
 
 /** Those of the users whose rows nobody has locked; does not wait. Users who are not stored count as free. */

@@ -5,16 +5,16 @@
  */
 
 import { eq } from "drizzle-orm";
-import { transactionToItsEnd } from "../../store/client.ts";
+import { type Transaction, transactionToItsEnd } from "../../store/client.ts";
 import { notify } from "../../store/notify.ts";
-import { type UserRow, users } from "../../store/schema.ts";
+import { users } from "../../store/schema.ts";
 import { auditedClosing } from "../operation/audited.ts";
 import type { ClosingOperation, Context, Operation } from "../operation/context.ts";
 import { owedSentence, shutOnHost } from "./access.ts";
 import { accountOf, keepsSessions, refOf } from "./account.ts";
 import { closingsOf, forgetShut, keepsShut, noteClosing, oweClosing } from "./closings.ts";
 import { lockUserIfStored, type User } from "./find-user.ts";
-import { accessAt, scheduleAt } from "./opening.ts";
+import { accessAt, atOwnHost, scheduleAt } from "./opening.ts";
 import { hostOf } from "./own-host.ts";
 
 /** Whether the user's access begins or ends by start or hours, and that is still to be done. */
@@ -49,12 +49,20 @@ export async function tellHours(
   if (hoursDueAt !== null) await notify(tx, HOURS_CHANNEL);
 }
 
+/**
+ * Stores when the account of a user who has just got one on the service's own host is opened or shut next, where that host has hours of
+ * its own: by the user's alone that is stored already.
+ */
+export async function scheduleHere(op: Operation, user: User): Promise<void> {
+  if (user.ownHostHours !== null) await tellHours(op, await storeNext(op, user, op.context.clock.now()));
+}
+
 /** Recorded only if somebody was thrown out, or if it failed: that a window ends is not a change that anybody made. */
 async function shutByHours(context: Context, userId: number): Promise<void> {
   const entry = { action: "access.window", resourceId: String(userId), subjectId: userId } as const;
   await auditedClosing(context, entry, async (op) => {
     const now = context.clock.now();
-    const user = await lockUserIfStored(op.tx, userId);
+    const user = await lockHere(op.tx, userId);
     if (user === undefined || !isDue(user, now) || !hasToShut(user, now)) return op.record({ unneeded: true });
     op.about({ detail: { username: user.username } });
     op.begun(`The hours of ${user.username} are over, but the database failed before this could be stored`);
@@ -70,8 +78,15 @@ async function shutByHours(context: Context, userId: number): Promise<void> {
   });
 }
 
-/** Whether the account may be open and is not to be, or was last opened for a window that is over. */
-export function hasToShut(user: UserRow, now: Date): boolean {
+/** The user as on the service's own host. */
+async function lockHere(tx: Transaction, userId: number) {
+  const user = await lockUserIfStored(tx, userId);
+  return user && atOwnHost(user);
+}
+
+/** Whether the account on the service's own host may be open and is not to be, or was last opened for a window that is over. */
+export function hasToShut(stored: User, now: Date): boolean {
+  const user = atOwnHost(stored);
   const access = accessAt(user, now);
   if (access.access === "closed" || keepsSessions(user, access)) return false;
   if (access.access !== "open" || user.hoursDueAt === null) return true;
@@ -97,7 +112,7 @@ async function openByHours(context: Context, userId: number, { tells }: { readon
   const { db, clock, host, log } = context;
   await transactionToItsEnd(db, async (tx) => {
     const now = clock.now();
-    const user = await lockUserIfStored(tx, userId);
+    const user = await lockHere(tx, userId);
     if (user === undefined || !isDue(user, now)) return;
     const access = accessAt(user, now);
     const isOpen = access.access === "open" || keepsSessions(user, access);
@@ -118,7 +133,7 @@ async function openByHours(context: Context, userId: number, { tells }: { readon
 
 /** Stores and returns when access changes next; the user counts as unchanged. */
 async function storeNext({ tx }: Pick<Operation, "tx">, user: User, now: Date): Promise<Pick<User, "hoursDueAt">> {
-  const next = { hoursDueAt: scheduleAt(user, now).changesAt };
+  const next = { hoursDueAt: scheduleAt(atOwnHost(user), now).changesAt };
   await tx.update(users).set(next).where(eq(users.id, user.id)).prepare("store_next_opening").execute();
   return next;
 }

@@ -14,6 +14,7 @@ import { type Closed, leaveAccess, owedSentence, requireClosed } from "./access.
 import { accountOf, openAccountOf, refOf } from "./account.ts";
 import { type Closing, closingsOf, findClosing, noteClosing, settleClosing } from "./closings.ts";
 import { lockUser, lockUserIfStored, type User } from "./find-user.ts";
+import { scheduleHere } from "./hours.ts";
 
 /**
  * Makes the account of a user who is granted the service's own host in this operation, with the stored keys and state; if the operation
@@ -33,6 +34,7 @@ export async function giveLocalAccount(op: Grant, user: User): Promise<void> {
     const sentence = `The host already has an account or a home directory named ${ref.name}`;
     throw new UamError("conflict", sentence, { reason: "account.taken" });
   }
+  await scheduleHere(op, user);
   const note = await noteClosing(context, { userId: user.id, kind: "leave", action: "" });
   await op.onRollback(() => takeBack(context, user, note));
   if (presence === "missing") await host.createAccount(openAccountOf(user, []));

@@ -8,7 +8,7 @@ import { MAX_SPAN_DAYS, type Opening, openingAt, type Span, windowsBetween } fro
 import type { AccessState } from "../../shared/product/statuses.ts";
 import { DAY, shift } from "../../shared/time/clock.ts";
 import type { UserRow } from "../../store/schema.ts";
-import { isExpired } from "./find-user.ts";
+import { isExpired, type User } from "./find-user.ts";
 
 /** By itself: no note of a closing is looked at. */
 export interface Access {
@@ -17,11 +17,19 @@ export interface Access {
   readonly changesAt: Date | null;
 }
 
-type Timed = Pick<UserRow, "startsAt" | "hours" | "companyHours">;
+type Timed = Pick<UserRow, "startsAt" | "hours" | "companyHours"> & {
+  /** Those of the groups of the host in question, one a line; null for always. Absent: on no host in particular. */
+  readonly hostHours?: string | null | undefined;
+};
 type Allowance = Pick<UserRow, "requestRule" | "requestHours" | "allowedFrom" | "allowedUntil">;
 
+/** The user as on the service's own host, where the hours of that host's groups count, too. */
+export function atOwnHost<T extends Pick<User, "local" | "ownHostHours">>(user: T): T & Pick<Timed, "hostHours"> {
+  return { ...user, hostHours: user.local ? user.ownHostHours : null };
+}
+
 /** The user's access now. */
-export function accessAt(user: UserRow, now: Date): Access {
+export function accessAt(user: UserRow & Timed, now: Date): Access {
   if (user.status !== "active" || isExpired(user, now)) return { access: "closed", changesAt: null };
   const schedule = scheduleAt(user, now);
   const { open, changesAt } = schedule.open ? schedule : calendarAt(user, now);
@@ -76,7 +84,7 @@ export function calendarAt(user: Timed, now: Date): Opening {
  * When access is open between two moments by start, end and hours, and by what is allowed on request, whatever the status. Throws `invalid` if
  * they are further apart than 400 days, or in the wrong order.
  */
-export function openingsBetween(user: UserRow, from: Date, to: Date): readonly Span[] {
+export function openingsBetween(user: UserRow & Timed, from: Date, to: Date): readonly Span[] {
   if (to < from) throw new UamError("invalid", "to is before from");
   if (to > shift(from, MAX_SPAN_DAYS * DAY))
     throw new UamError("invalid", `to is more than ${MAX_SPAN_DAYS} days after from`);
@@ -87,9 +95,10 @@ export function openingsBetween(user: UserRow, from: Date, to: Date): readonly S
   return windowsBetween(calendars, latest(begins), earliest(ends));
 }
 
-/** The hours that have to be open together: the user's own, and their company's. */
-function calendarsOf({ hours, companyHours }: Pick<Timed, "hours" | "companyHours">): readonly Hours[] | "damaged" {
-  const calendars = [hours, companyHours].filter((text) => text !== null).map(readHours);
+/** The hours that have to be open together: the user's own, their company's, and those of the host's groups. */
+function calendarsOf({ hours, companyHours, hostHours }: Omit<Timed, "startsAt">): readonly Hours[] | "damaged" {
+  const texts = [hours, companyHours, ...(hostHours?.split("\n") ?? [])];
+  const calendars = texts.filter((text) => text !== null).map(readHours);
   return calendars.includes("damaged") ? "damaged" : (calendars as readonly Hours[]);
 }
 

@@ -10,6 +10,7 @@ import { openAccountOf, refOf } from "../accounts/account.ts";
 import { closingsOf, forgetClosings } from "../accounts/closings.ts";
 import { rejectRequestOf } from "../accounts/extension-request.ts";
 import { lockUser, type User } from "../accounts/find-user.ts";
+import { scheduleHere } from "../accounts/hours.ts";
 import { voidCodes } from "../auth/codes/otp.ts";
 import { accountCreated } from "../mail/messages.ts";
 import { queueMail } from "../mail/outbox.ts";
@@ -63,6 +64,7 @@ async function takeOver(op: Grant, adopter: Adopter, input: Adopted): Promise<Us
   await voidCodes(op.tx, [username]);
   await queueMail(op, { recipient: user.email, message: accountCreated(await siteWithKeys(context), user) });
   await tellSponsor(op, user.sponsorEmail, [user]);
+  await scheduleHere(op, user);
   const ref = refOf(user);
   await op.onRollback(() => settleAdoption(context, account.uid));
   await adopter.take(account, ref);

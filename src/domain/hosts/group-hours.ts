@@ -50,13 +50,6 @@ export async function spansOnHost(
   return spans.flatMap(({ from, to }) => spansOf(texts, from, to));
 }
 
-/** Throws `conflict` for hours of a group with the service's own host: accounts there do not follow them yet. */
-export function requireNoLocal(hours: string | null, hostIds: readonly number[]): void {
-  if (hours === null || !hostIds.includes(LOCAL_HOST)) return;
-  const sentence = "A group with the service's own host cannot have hours: only further hosts keep those of groups";
-  throw new UamError("conflict", sentence, { reason: "host_group.hours" });
-}
-
 /** A change of a group, as far as it is about hours. */
 export interface HoursChange {
   readonly old: string | null;

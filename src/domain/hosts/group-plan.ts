@@ -8,7 +8,7 @@ import { parseLease } from "../../shared/time/lease.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { type HostGroupRow, type HostRow, hostGroupMembers, hosts } from "../../store/schema-fleet.ts";
 import { namedHosts } from "./find.ts";
-import { requireNoLocal, storedHours } from "./group-hours.ts";
+import { storedHours } from "./group-hours.ts";
 import { usersOfGroup } from "./placements.ts";
 
 export interface NewGroup {
@@ -59,7 +59,6 @@ export async function planGroup(
   const before = await membersOf(db, group.id);
   const after = await wantedMembers(db, before, changes);
   const members = after.map(({ id }) => id);
-  requireNoLocal(hours, members);
   const added = after.filter(({ id }) => !before.some((host) => host.id === id));
   requireJoinable(added);
   const removed = before.filter(({ id }) => !after.some((host) => host.id === id));

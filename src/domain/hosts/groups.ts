@@ -7,12 +7,14 @@ import { formatLease, parseLease } from "../../shared/time/lease.ts";
 import { type Database, isDuplicate, type Transaction } from "../../store/client.ts";
 import { companies } from "../../store/schema-companies.ts";
 import { type HostGroupRow, type HostRow, hostGroupMembers, hostGroups } from "../../store/schema-fleet.ts";
+import { readOwnHostHours } from "../accounts/find-user.ts";
 import { audited } from "../operation/audited.ts";
-import type { Context } from "../operation/context.ts";
+import type { Context, Operation } from "../operation/context.ts";
 import { findDefaultGroup, setDefaultGroup } from "./default-group.ts";
 import { lockFleet, namedHosts, type Ref, requireGroup } from "./find.ts";
-import { narrowedHosts, noteNarrowedHosts, requireNoLocal, storedHours } from "./group-hours.ts";
+import { narrowedHosts, noteNarrowedHosts, storedHours } from "./group-hours.ts";
 import { type GroupChanges, type NewGroup, planGroup, requireJoinable } from "./group-plan.ts";
+import { type Narrowing, noteOwnHostHours, type OwnHostChange, passOwnHostHours } from "./own-host-hours.ts";
 import { concernsLocal, keepLocal, lockGrants, movePlaces } from "./placements.ts";
 
 /** A group as lists show it. */
@@ -38,6 +40,12 @@ export async function getGroup({ db }: Pick<Context, "db">, ref: Ref): Promise<H
 
 /** Makes a group. Throws `invalid`, or `conflict` for a name that is taken. */
 export async function createGroup(context: Context, wanted: NewGroup): Promise<HostGroup> {
+  const group = await storeGroup(context, wanted);
+  await passOwnHostHours(context);
+  return group;
+}
+
+async function storeGroup(context: Context, wanted: NewGroup): Promise<HostGroup> {
   const entry = { action: "host_group.create", detail: { name: wanted.name } } as const;
   return await audited(context, entry, async (op) => {
     const name = parseHostName("group", wanted.name);
@@ -45,20 +53,24 @@ export async function createGroup(context: Context, wanted: NewGroup): Promise<H
     await lockFleet(op.tx);
     const members = await joinable(op.tx, wanted.hosts ?? []);
     const hours = storedHours(wanted.hours ?? null);
-    requireNoLocal(
-      hours,
-      members.map(({ id }) => id),
-    );
+    const before = await holdOwnHostHours(op, hours !== null);
     const [row] = await refuseTaken(
       name,
       op.tx.insert(hostGroups).values({ name, leaseMs, hours, createdAt: context.clock.now() }).returning(),
     );
     if (row === undefined) throw new Error("insert returned no row");
     await addMembers(op.tx, row.id, members);
+    await noteOwnHostHours(op, before);
     op.record({ resourceId: String(row.id), detail: { name, lease: formatLease(leaseMs), hosts: namesOf(members) } });
     if (hours !== null) op.record({ detail: { hours } });
     return await readGroup(op.tx, row);
   });
+}
+
+/** The hours of the service's own host. If they may change, users who are being created are waited for, and further ones wait. */
+async function holdOwnHostHours({ tx }: Operation, mayChange: boolean): Promise<string | null> {
+  if (mayChange) await lockGrants(tx);
+  return await readOwnHostHours(tx);
 }
 
 /**
@@ -69,15 +81,15 @@ export async function updateGroup(context: Context, ref: Ref, changes: GroupChan
   return (await changeGroup(context, ref, changes)).group;
 }
 
-/** A changed group; `record` is the number of the change's record, if further hosts have to follow because its hours took access away. */
-export interface ChangedGroup {
+/** A changed group; what hosts have to confirm, if its hours took access away. */
+export interface ChangedGroup extends Narrowing {
   readonly group: HostGroup;
-  readonly record: number | undefined;
 }
 
 /** The same as `updateGroup`. */
 export async function changeGroup(context: Context, ref: Ref, changes: GroupChanges): Promise<ChangedGroup> {
   let narrowing: number | undefined;
+  let own: OwnHostChange | undefined;
   const entry = { action: "host_group.update", resourceId: typeof ref === "number" ? String(ref) : "" } as const;
   const group = await audited(context, entry, async (op) => {
     await lockFleet(op.tx);
@@ -85,7 +97,7 @@ export async function changeGroup(context: Context, ref: Ref, changes: GroupChan
     op.record({ resourceId: String(group.id) });
     op.about({ detail: { name: group.name } });
     const seen = await planGroup(op.tx, group, changes);
-    if (concernsLocal(seen)) await lockGrants(op.tx);
+    const before = await holdOwnHostHours(op, concernsLocal(seen) || seen.hours !== group.hours);
     const planned = concernsLocal(seen) ? await planGroup(op.tx, group, changes) : seen;
     if (Object.values(changes).every((change) => change === undefined)) throw nothingToChange();
     const move = async () => {
@@ -104,6 +116,7 @@ export async function changeGroup(context: Context, ref: Ref, changes: GroupChan
       .where(eq(hostGroups.id, group.id))
       .returning();
     const [row] = await refuseTaken(name, update);
+    own = await noteOwnHostHours(op, before);
     if (changes.isDefault === true) await setDefaultGroup(op, { id: group.id, name });
     op.record({
       detail: {
@@ -117,7 +130,8 @@ export async function changeGroup(context: Context, ref: Ref, changes: GroupChan
     });
     return await readGroup(op.tx, row ?? group);
   });
-  return { group, record: narrowing };
+  if (own !== undefined) await passOwnHostHours(context);
+  return { group, record: narrowing, own };
 }
 
 /** Deletes a group that no user has. Throws `not_found`, and `conflict` for one that is in use. */
@@ -125,6 +139,8 @@ export async function deleteGroup(context: Context, ref: Ref): Promise<void> {
   const entry = { action: "host_group.delete", resourceId: typeof ref === "number" ? String(ref) : "" } as const;
   await audited(context, entry, async (op) => {
     await lockFleet(op.tx);
+    const before = await readOwnHostHours(op.tx);
+    if (before !== null) await lockGrants(op.tx);
     // Transactions that grant the group, or create a user in it, wait for this lock, and then find the group gone.
     const [locked] = await op.tx
       .select()
@@ -138,7 +154,9 @@ export async function deleteGroup(context: Context, ref: Ref): Promise<void> {
     await requireNoCompany(op.tx, group.row);
     op.record({ detail: { hosts: group.hosts.join(", ") } });
     await op.tx.delete(hostGroups).where(eq(hostGroups.id, group.row.id));
+    await noteOwnHostHours(op, before);
   });
+  await passOwnHostHours(context);
 }
 
 /** Throws `conflict` for a group that users have, or that new ones get. */

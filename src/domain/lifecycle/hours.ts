@@ -1,12 +1,13 @@
 /** Opens and shuts accounts at the second at which their users' access begins or ends by start or hours. */
 
-import { and, asc, gt, lte } from "drizzle-orm";
+import { and, asc, gt, lte, sql } from "drizzle-orm";
 import { lockedAccounts, readLocks } from "../../shared/system/lock-journal.ts";
 import { hostAccountOf } from "../../shared/text/account-name.ts";
 import { SECOND } from "../../shared/time/clock.ts";
 import { severalAtOnce } from "../../shared/work/several.ts";
 import { listen } from "../../store/notify.ts";
-import { type UserRow, users } from "../../store/schema.ts";
+import { users } from "../../store/schema.ts";
+import { selectUsersWhere, type User } from "../accounts/find-user.ts";
 import { followDue, HOURS_CHANNEL, hasToShut } from "../accounts/hours.ts";
 import { type Services, systemContext } from "../operation/context.ts";
 
@@ -47,7 +48,7 @@ export async function followDueHours(services: Services, dataDir: string, signal
   const { log } = services;
   const context = systemContext(services);
   const queue = createQueue(services);
-  const isLocked = ({ username }: UserRow) => lockedAccounts(readLocks(dataDir, log)).has(hostAccountOf(username));
+  const isLocked = ({ username }: User) => lockedAccounts(readLocks(dataDir, log)).has(hostAccountOf(username));
   await severalAtOnce(Array(AT_ONCE).keys(), { atOnce: AT_ONCE, signal }, async () => {
     for (let user = await queue.next(); user !== undefined && signal?.aborted !== true; user = await queue.next()) {
       if (isLocked(user)) continue;
@@ -59,24 +60,28 @@ export async function followDueHours(services: Services, dataDir: string, signal
   });
 }
 
+function byMoment({ hoursDueAt: one }: User, { hoursDueAt: other }: User): number {
+  return Number(one) - Number(other);
+}
+
 /** The users for whom something is due, each once for each time that it becomes due. */
 function createQueue({ db, clock }: Services) {
-  const ending: UserRow[] = [];
-  const beginning: UserRow[] = [];
+  const ending: User[] = [];
+  const beginning: User[] = [];
   let seen = new Date(0);
   let looking: Promise<void> | undefined;
 
   async function look(): Promise<void> {
     const now = clock.now();
-    const isDue = and(gt(users.hoursDueAt, seen), lte(users.hoursDueAt, now));
-    const due: UserRow[] = await db.select().from(users).where(isDue).orderBy(asc(users.hoursDueAt), asc(users.id));
+    const isDue = sql`${and(gt(users.hoursDueAt, seen), lte(users.hoursDueAt, now))}`;
+    const due = [...(await selectUsersWhere(db, isDue))].sort(byMoment);
     seen = now;
     for (const user of due) (hasToShut(user, now) ? ending : beginning).push(user);
   }
 
   return {
     /** Undefined once nothing is due any more. */
-    async next(): Promise<UserRow | undefined> {
+    async next(): Promise<User | undefined> {
       const isEmpty = ending.length + beginning.length === 0;
       if (isEmpty || clock.now().getTime() - seen.getTime() >= LOOK_AGAIN) {
         looking ??= look().finally(() => {

@@ -4,14 +4,16 @@ import { eq } from "drizzle-orm";
 import { UamError } from "../../shared/errors.ts";
 import { HOUR, MINUTE, shift } from "../../shared/time/clock.ts";
 import { formatTimestamp } from "../../shared/time/timestamp.ts";
-import { users } from "../../store/schema.ts";
+import type { Transaction } from "../../store/client.ts";
+import { LOCAL_HOST, users } from "../../store/schema.ts";
 import { openAccess } from "../accounts/access.ts";
 import { refOf } from "../accounts/account.ts";
 import { type Closing, closingsOf, keepsShut } from "../accounts/closings.ts";
 import { holdCompanyOf, requireGoing } from "../accounts/company-limits.ts";
 import { isExpired, lockUser, type User } from "../accounts/find-user.ts";
-import { allowedUntil, calendarAt, scheduleAt } from "../accounts/opening.ts";
+import { allowedUntil, atOwnHost, calendarAt, scheduleAt } from "../accounts/opening.ts";
 import { accountMissing } from "../accounts/rebuild.ts";
+import { hostsOfUser } from "../hosts/placements.ts";
 import { accessAllowed } from "../mail/access-messages.ts";
 import { date } from "../mail/letter.ts";
 import { queueMail } from "../mail/outbox.ts";
@@ -40,14 +42,14 @@ async function open(op: Grant, user: User, hours: number): Promise<Date> {
   const now = context.clock.now();
   await requireAllowable(op, user);
   const before = allowedUntil(user, now);
-  const until = endOf(user, hours, now);
+  const until = endOf(await whereOpen(tx, user), hours, now);
   if (before !== undefined && until.getTime() < before.getTime() + LEAST) {
     op.record({ unneeded: true });
     return before;
   }
   await requireAccount(context, user);
   const allowed = { allowedFrom: before === undefined ? now : user.allowedFrom, allowedUntil: until };
-  const set = { ...allowed, hoursDueAt: scheduleAt({ ...user, ...allowed }, now).changesAt };
+  const set = { ...allowed, hoursDueAt: scheduleAt(atOwnHost({ ...user, ...allowed }), now).changesAt };
   // The user counts as unchanged: what administrators were about to change of them is none of this.
   await tx.update(users).set(set).where(eq(users.id, user.id));
   await queueMail(op, {
@@ -69,11 +71,17 @@ export async function requireAllowable(op: Operation, user: User): Promise<void>
   requireOnRequest(user);
   requireActive(user, await closingsOf(op.tx, user.id), now);
   requireGoing(await holdCompanyOf(op.tx, user));
-  const { open, changesAt } = calendarAt(user, now);
+  const { open, changesAt } = calendarAt(await whereOpen(op.tx, user), now);
   if (open) return;
   const begins = changesAt !== null && changesAt < user.expireAt ? `they begin on ${date(changesAt)}` : "they are over";
   const sentence = `It is outside the hours in which ${user.username} may have access; ${begins}`;
   throw new UamError("conflict", sentence, { reason: "access.outside_hours" });
+}
+
+/** Who has an account on the service's own host alone is open within the hours of that host's groups; others may be open elsewhere. */
+async function whereOpen(tx: Transaction, user: User) {
+  if (!user.local || user.ownHostHours === null) return user;
+  return (await hostsOfUser(tx, user.id)).some((id) => id !== LOCAL_HOST) ? user : atOwnHost(user);
 }
 
 /** Throws `conflict` for a user who need not ask. */
@@ -91,7 +99,7 @@ function requireActive(user: User, owed: readonly Closing[], now: Date): void {
   throw new UamError("conflict", `${username} is not active, and gets no access`, { reason: "user.not_active" });
 }
 
-function endOf(user: User, hours: number, now: Date): Date {
+function endOf(user: Awaited<ReturnType<typeof whereOpen>>, hours: number, now: Date): Date {
   const begin = allowedUntil(user, now) ?? now;
   const { changesAt } = calendarAt(user, now);
   const ends = [shift(begin, hours * HOUR), shift(now, (user.requestHours ?? 0) * HOUR), changesAt, user.expireAt];

@@ -11,19 +11,13 @@ import { type KeyRow, LOCAL_HOST } from "../../store/schema.ts";
 import { accountAt, activeKeys, refOf } from "../accounts/account.ts";
 import { type Closing, closingsOf } from "../accounts/closings.ts";
 import { isExpired, requireUser, type User } from "../accounts/find-user.ts";
-import { accessAt } from "../accounts/opening.ts";
 import { listPlaces, type UserHost } from "../hosts/user-hosts.ts";
 import type { Context } from "../operation/context.ts";
 import { readSetting } from "../settings/settings.ts";
 import { byWhom, type Disabling, findDisabling, whyOf } from "./disabling.ts";
+import { type Cause, ownHostCauses, timedCauses } from "./timed-causes.ts";
 
-/** Something that keeps the user out; or, where they can log in all the same, that lets in less than is stored. */
-export interface Cause {
-  readonly reason: LoginObstacle;
-  /** A sentence without a full stop, as is the remedy. */
-  readonly text: string;
-  readonly remedy: string;
-}
+export type { Cause } from "./timed-causes.ts";
 
 export interface Diagnosis {
   /** Whether they can log in to at least one host now, as far as the service can see. */
@@ -52,20 +46,21 @@ export async function diagnoseUser(context: Context, userId: number): Promise<Di
   const { user, keys, account } = known;
   const timed = timedCauses(context, user);
   const stored = [...storedCauses(context, known), ...timed];
+  const shutHere = timed.length === 0 ? ownHostCauses(context, user) : [];
   // Where only logins end with the hours, the account stays open, without keys.
-  const isOpen = account.open && timed.length === 0;
+  const isOpen = account.open && timed.length === 0 && shutHere.length === 0;
   const local = isOpen && user.local ? await localCauses(context, { account, keys }) : OPEN;
   const missing = account.open || !user.local ? [] : await presenceCauses(context, user);
   const elsewhere = known.places.filter(({ host, removing }) => host.id !== LOCAL_HOST && !removing);
-  const remote = isOpen ? elsewhere.flatMap(placeCause) : [];
-  const opensLocal = user.local && context.host.mode !== "none" && !local.blocks;
+  const remote = isOpen || shutHere.length > 0 ? elsewhere.flatMap(placeCause) : [];
+  const opensLocal = user.local && context.host.mode !== "none" && !local.blocks && shutHere.length === 0;
   const opens = opensLocal || remote.length < elsewhere.length;
   const narrowed = isOpen ? narrowing(account, keys) : OPEN;
   const nowhere = user.local || elsewhere.length > 0 ? [] : [NOWHERE];
   const { refused, log } = await refusalsOf(context, user, elsewhere);
   return {
     can: stored.length === 0 && nowhere.length === 0 && !narrowed.blocks && opens,
-    because: [...stored, ...nowhere, ...missing, ...local.causes, ...remote, ...narrowed.causes],
+    because: [...stored, ...nowhere, ...shutHere, ...missing, ...local.causes, ...remote, ...narrowed.causes],
     refused,
     log,
   };
@@ -133,28 +128,6 @@ function storedCauses(context: Context, { user, keys, owed, account, disabling, 
   else if (account.open && account.keys.length === 0)
     add("no_keys", "The only keys are being revoked", "they add another one in the browser, under Keys");
   return causes;
-}
-
-/** What start, hours and access on request keep shut at this moment, everywhere. */
-function timedCauses({ clock }: Context, user: User): readonly Cause[] {
-  const { username, startsAt, requestRule } = user;
-  const { access, changesAt } = accessAt(user, clock.now());
-  const hours = `uam user hours ${username} lists when it is open`;
-  if (access === "not_yet") {
-    const begins = changesAt ?? startsAt;
-    const text = begins === null ? "The start has not come" : `Access begins at ${formatTimestamp(begins)}`;
-    return [{ reason: "not_yet", text, remedy: `wait, or bring it forward: uam user update ${username} --from TIME` }];
-  }
-  if (access === "outside_hours") {
-    const next = changesAt === null ? "none are left" : `the next begin at ${formatTimestamp(changesAt)}`;
-    const text = `It is outside the hours of ${username}, or of their company; ${next}`;
-    return [{ reason: "outside_hours", text, remedy: `wait, or uam user update ${username} --hours HOURS: ${hours}` }];
-  }
-  if (access !== "on_request") return [];
-  const then =
-    requestRule === "self" ? "" : `, and ${requestRule === "sponsor" ? "their sponsor" : "a reviewer"} allows it`;
-  const text = "Access is on request, and none is allowed now";
-  return [{ reason: "on_request", text, remedy: `they ask for it on their page${then}` }];
 }
 
 interface OnHost {

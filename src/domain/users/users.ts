@@ -26,8 +26,8 @@ import {
   requireGoing,
   requireStillWithin,
 } from "../accounts/company-limits.ts";
-import { requireUser, type User } from "../accounts/find-user.ts";
-import { tellHours } from "../accounts/hours.ts";
+import { readOwnHostHours, requireUser, type User } from "../accounts/find-user.ts";
+import { scheduleHere, tellHours } from "../accounts/hours.ts";
 import { forgetIntent, recordIntent } from "../accounts/intents.ts";
 import { scheduleAt } from "../accounts/opening.ts";
 import { allocateUid } from "../accounts/uid.ts";
@@ -112,6 +112,7 @@ function fit(
 export async function createOnHost(op: Grant, user: User): Promise<void> {
   const { context } = op;
   const account = refOf(user);
+  await scheduleHere(op, user);
   // A dry run makes nothing that a crash could leave behind.
   if (context.host.mode === "dry-run") return await makeAccount(context, user);
   if (await context.host.nameTaken(account.name)) {
@@ -208,7 +209,8 @@ export async function insertUser(
     const [row] = await op.tx.insert(users).values(user).returning().prepare("insert_user").execute();
     if (row === undefined) throw new Error("insert returned no row");
     await op.tx.insert(accounts).values({ userId: row.id, uid }).prepare("insert_account").execute();
-    return { ...row, uid, local: await grant(op, row.id) };
+    const local = await grant(op, row.id);
+    return { ...row, uid, local, ownHostHours: local ? await readOwnHostHours(op.tx) : null };
   } catch (error) {
     if (isDuplicate(error, "users_username_unique")) {
       throw new UamError("conflict", `The username ${user.username} is taken`, { reason: "user.taken" });

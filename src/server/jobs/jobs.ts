@@ -7,6 +7,7 @@ import { finishEndings } from "../../domain/companies/ending.ts";
 import { finishNarrowings } from "../../domain/companies/narrowing.ts";
 import { remindOfContracts } from "../../domain/companies/reminders.ts";
 import { settleChanges } from "../../domain/hosts/confirmation.ts";
+import { passOwnHostHours } from "../../domain/hosts/own-host-hours.ts";
 import { purgeDrift } from "../../domain/hosts/problems.ts";
 import { forgetRetired } from "../../domain/hosts/retirement.ts";
 import { tellOfSilence } from "../../domain/hosts/silence.ts";
@@ -59,7 +60,7 @@ export function jobsOf(services: Services, { reconcile, dataDir }: JobParts): re
   const startedAt = services.clock.now();
   return [
     { name: "expire", schedule: "* * * * *", isUrgent: true, run: (signal) => expire(services, signal) },
-    { name: HOURS, schedule: "* * * * *", isUrgent: true, run: (signal) => followDueHours(services, dataDir, signal) },
+    { name: HOURS, schedule: "* * * * *", isUrgent: true, run: (signal) => followHours(services, dataDir, signal) },
     {
       name: "companies",
       schedule: "* * * * *",
@@ -127,6 +128,12 @@ export function jobsOf(services: Services, { reconcile, dataDir }: JobParts): re
 async function askAboutApplications(services: Services): Promise<void> {
   await tellOfWaitingApplications(services);
   await askWaitingSponsors(services);
+}
+
+/** Also hours of the service's own host that a crash kept from its accounts. */
+async function followHours(services: Services, dataDir: string, signal: AbortSignal): Promise<void> {
+  await passOwnHostHours(services);
+  await followDueHours(services, dataDir, signal);
 }
 
 /** Ends what is over, and tells of what ends soon. */

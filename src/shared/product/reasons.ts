@@ -135,7 +135,6 @@ export const REASONS = {
   "host.unreachable": "The host's agent has not been heard of; `force` retires the host all the same.",
   "host_group.missing": "There is no such group of hosts.",
   "host_group.taken": "There is a group of hosts of that name.",
-  "host_group.hours": "A group with the service's own host cannot have hours.",
   "host_group.used": "The group is in use: users have it, or new users get it.",
   "company.missing": "There is no such company.",
   "company.taken": "There is a company of that name.",

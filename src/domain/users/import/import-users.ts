@@ -9,7 +9,7 @@ import { publicMessage, UamError } from "../../../shared/errors.ts";
 import { counted } from "../../../shared/text/counted.ts";
 import { LOCKS } from "../../../store/locks.ts";
 import { accounts, users } from "../../../store/schema.ts";
-import type { User } from "../../accounts/find-user.ts";
+import { readOwnHostHours, type User } from "../../accounts/find-user.ts";
 import { allocateUids } from "../../accounts/uid.ts";
 import { voidCodes } from "../../auth/codes/otp.ts";
 import { grantDefaultGroups, isDefaultLocal } from "../../hosts/first-grant.ts";
@@ -182,5 +182,6 @@ async function store(op: Operation, lines: readonly Line[], mail: boolean): Prom
     op,
     rows.map(({ id }) => id),
   );
-  return withUids.map((row) => ({ ...row, local }));
+  const ownHostHours = local ? await readOwnHostHours(tx) : null;
+  return withUids.map((row) => ({ ...row, local, ownHostHours }));
 }

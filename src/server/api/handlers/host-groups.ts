@@ -1,9 +1,9 @@
 /** /host-groups, /users/:id/hosts and /me/hosts: which users have an account on which hosts. */
 
 import type { hostGroups } from "../../../contract/host-groups.ts";
-import { awaitRecord } from "../../../domain/hosts/confirmation.ts";
 import { grantsOf, setUserHosts } from "../../../domain/hosts/grants.ts";
 import { changeGroup, createGroup, deleteGroup, getGroup, listGroups } from "../../../domain/hosts/groups.ts";
+import { awaitNarrowing } from "../../../domain/hosts/own-host-hours.ts";
 import { listOwnHosts } from "../../../domain/hosts/own-hosts.ts";
 import { previewGroup, previewGroupDelete, previewUserHosts } from "../../../domain/hosts/previews.ts";
 import { listUserHosts } from "../../../domain/hosts/user-hosts.ts";
@@ -22,9 +22,8 @@ export const hostGroupHandlers: Handlers<typeof hostGroups> = {
   "PATCH /host-groups/:id": async ({ context, params, query, body: { for_new_users: isDefault, ...others } }) => {
     const changes = { ...others, isDefault };
     if (isPreview(query)) return fleetPreviewRecord(await previewGroup(context, params.id, changes));
-    const { group, record } = await changeGroup(context, params.id, changes);
-    if (record === undefined) return hostGroupRecord(group);
-    const { hosts: narrowed } = hostsRecord(await awaitRecord(context, record));
+    const { group, ...narrowing } = await changeGroup(context, params.id, changes);
+    const { hosts: narrowed } = hostsRecord(await awaitNarrowing(context, narrowing));
     return { ...hostGroupRecord(group), ...(narrowed === undefined ? {} : { narrowed }) };
   },
 
