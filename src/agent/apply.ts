@@ -152,7 +152,8 @@ async function take({ host }: Work, record: AccountRecord, account: Account): Pr
 
 async function narrow({ host }: Work, record: AccountRecord, account: Account): Promise<AccountRecord> {
   if (!record.todo.narrow || record.todo.take.length > 0) return record;
-  const owed = await host.narrowKeys(account);
+  // Outside hours with which only logins end, no key is left in a file, and what runs goes on.
+  const owed = record.outside === true ? await host.shortenAccount(account) : await host.narrowKeys(account);
   if (owed.length > 0) return await shutMeanwhile(host, record, owed);
   return settled({ ...record, todo: { ...record.todo, narrow: false } });
 }

@@ -1,8 +1,7 @@
 /** What an answer may do while the service's history went back: nothing that gives access. Pure. */
 
 import type { AccountHours, AccountState } from "../protocol/fleet.ts";
-import type { HostKey } from "../protocol/host.ts";
-import { commonNetworks, isCanonicalNetwork, type Networks } from "../shared/net/networks.ts";
+import { narrower } from "./account-keys.ts";
 import { commonHours } from "./hours.ts";
 
 /** The part of an answer that counts until an administrator accepts that the history went back: nothing that gives access. */
@@ -22,17 +21,6 @@ export function restrained(old: AccountState | undefined, told: AccountState): A
 /** Without hours it is open until its end. */
 function hoursOf({ hours, expire_at }: AccountState): AccountHours {
   return hours ?? { until: expire_at, windows: [{ from: NEVER_TOLD, to: expire_at }] };
-}
-
-/** The key, from the addresses that are in the networks of both. */
-function narrower(one: HostKey, other: HostKey): HostKey {
-  const networks = commonNetworks(readable(one), readable(other));
-  return networks === undefined ? one : { ...one, networks };
-}
-
-/** A network that is not in canonical form allows nothing: none gets into a key file. */
-function readable({ networks }: HostKey): Networks {
-  return networks?.filter(isCanonicalNetwork);
 }
 
 /** The expiry of an account that was found on the host and that the service never mentioned. */

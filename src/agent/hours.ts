@@ -20,22 +20,37 @@ export interface Times {
   readonly areSure: boolean;
 }
 
-/** The fields of an account that the hours decide. */
-type Opened = Pick<AccountState, "open" | "expire_at" | "hours">;
+/** An account as the hours have it. */
+export interface Timed extends AccountState {
+  /** Where only logins end with the hours: `expire_at` as the service told it. */
+  readonly end?: string | undefined;
+  /** It is outside them, and open for what runs: no key lets anybody in. */
+  readonly outside?: true | undefined;
+}
 
-/** The account as it is to be at that time. `before`: as it was; where the clocks are not sure, it is no more open than that. */
-export function atTime<T extends AccountState>(account: T, before: Opened | undefined, times: Times): T {
+/** The fields of an account that the hours decide. */
+type Opened = Pick<Timed, "open" | "expire_at" | "hours" | "outside">;
+
+/**
+ * The account as it is to be at that time. `before`: as it was; where the clocks are not sure, it is no more open than that. Where only logins
+ * end with the hours, one that was open stays open outside of them, for what runs.
+ */
+export function atTime<T extends Timed>(account: T, before: Opened | undefined, times: Times): T {
   if (account.hours === undefined || !account.open) return account;
+  const { outside: _, ...rest } = account;
+  const wasInside = before?.open === true && before.outside !== true;
   const window = windowAt(account.hours, times, openedAt(before));
-  if (window === undefined) return { ...account, open: false };
-  if (times.areSure) return { ...account, expire_at: window.to };
-  if (before?.open !== true) return { ...account, open: false };
-  return { ...account, expire_at: before.expire_at < window.to ? before.expire_at : window.to };
+  if (window === undefined || (!times.areSure && !wasInside)) {
+    if (account.hours_end !== "logins" || before?.open !== true) return { ...rest, open: false } as T;
+    return { ...account, expire_at: account.end ?? account.expire_at, outside: true };
+  }
+  const to = times.areSure || before === undefined || window.to < before.expire_at ? window.to : before.expire_at;
+  return { ...rest, expire_at: to } as T;
 }
 
 /** When the window began in which the account is open; undefined where it is shut, or open at all hours. */
 export function openedAt(account: Opened | undefined): string | undefined {
-  if (account?.open !== true) return undefined;
+  if (account?.open !== true || account.outside === true) return undefined;
   return account.hours?.windows.find(({ to }) => to === account.expire_at)?.from;
 }
 

@@ -4,9 +4,10 @@
  */
 
 import type { AccountState, HostProblem, HostState } from "../protocol/fleet.ts";
-import type { Account, AccountRef, HostKey } from "../protocol/host.ts";
+import type { Account, AccountRef } from "../protocol/host.ts";
+import { hasOtherNetworks, keysOf, sameKeys } from "./account-keys.ts";
 import { NEVER_TOLD, restrained } from "./cautious.ts";
-import { atTime, openedAt, sameHours, type Times, windowAt } from "./hours.ts";
+import { atTime, openedAt, sameHours, type Timed, type Times, windowAt } from "./hours.ts";
 
 /** The outstanding work for an account, the closings first. */
 export interface Todo {
@@ -20,7 +21,7 @@ export interface Todo {
 }
 
 /** `open` and `expire_at` are as they are to be now, by its `hours`; an agent that knows no hours could read it, too. */
-export interface AccountRecord extends AccountState {
+export interface AccountRecord extends Timed {
   /** True once the host had the account: if it is missing later, somebody else removed it. */
   readonly made: boolean;
   /** The service once named it and no longer knows it: its database was set back. */
@@ -117,11 +118,18 @@ export function followHours(state: AgentState, times: Times): AgentState {
 
 function followed(record: AccountRecord, times: Times): AccountRecord {
   if (record.hours === undefined || record.todo.remove) return record;
-  const { open, expire_at } = atTime({ ...record, open: true }, record, times);
-  if (open === record.open && (!open || expire_at === record.expire_at)) return record;
-  if (!open) return { ...record, open, todo: { ...NOTHING, shut: true } };
-  const narrow = record.todo.narrow || (record.open && expire_at < record.expire_at);
-  return { ...record, open, expire_at, todo: { ...record.todo, narrow, open: true } };
+  const { open, expire_at, outside } = atTime({ ...record, open: true }, record, times);
+  const isAsBefore = open === record.open && outside === record.outside;
+  if (isAsBefore && (!open || expire_at === record.expire_at)) return record;
+  if (!open) return { ...record, open, outside, todo: { ...NOTHING, shut: true } };
+  const narrow = record.todo.narrow || isNarrower(record, { expire_at, outside });
+  return { ...record, open, expire_at, outside, todo: { ...record.todo, narrow, open: true } };
+}
+
+/** Whether an open account is to let its keys in for a shorter time, or no longer. */
+function isNarrower(record: AccountRecord, { expire_at, outside }: Pick<Timed, "expire_at" | "outside">): boolean {
+  if (!record.open) return false;
+  return record.outside === outside ? expire_at < record.expire_at : outside === true;
 }
 
 /** The uid of every account that the agent was ever told of, also of those that are gone. */
@@ -139,9 +147,12 @@ export interface Present {
 
 /** The account as it is to be now: shut outside its hours, where the host is not to let anybody in, or where `uam lock` shut it. */
 export function accountOf(record: AccountRecord, { status, locked, times }: Present): Account {
-  const { name, uid, keys, hours } = record;
-  const isInside = hours === undefined || windowAt(hours, times, openedAt(record)) !== undefined;
+  const { name, uid, hours } = record;
+  // Where only logins end, its keys have the end of their window, and it is as its record says until that is followed.
+  const isInside =
+    hours === undefined || record.hours_end === "logins" || windowAt(hours, times, openedAt(record)) !== undefined;
   const open = record.open && isInside && status === "active" && !locked.has(name) && !record.todo.remove;
+  const keys = record.outside === true ? record.keys.map((key) => ({ ...key, networks: [] })) : record.keys;
   return { name, uid, keys, expireAt: new Date(record.expire_at), open };
 }
 
@@ -180,27 +191,33 @@ function mergeAccount(
   told: AccountState,
   { answer, times }: { readonly answer: HostState; readonly times: Times },
 ): AccountRecord {
-  const wanted = atTime(answer.cautious ? restrained(old, told) : told, old, times);
+  const wanted = wantedAt(old, answer.cautious ? restrained(old, told) : told, times);
   // Half removed counts as never made: if it is gone, it is made anew.
   const made = old?.made === true && !old.todo.remove;
   if (!wanted.open) {
     const isShut = old !== undefined && !old.open && !isClosing(old.todo) && old.problem === undefined;
     return { ...wanted, made, todo: { ...NOTHING, shut: !isShut }, problem: isShut ? undefined : old?.problem };
   }
-  const kept = new Map(wanted.keys.map((key) => [key.fingerprint, key]));
+  const kept = keysOf(wanted);
   const take = [...(old?.todo.take ?? []), ...(old?.open ? old.keys.map((key) => key.fingerprint) : [])];
   const gone = [...new Set(take)].filter((fingerprint) => !kept.has(fingerprint));
-  const narrowed = old?.keys.some((key) => {
-    const now = kept.get(key.fingerprint);
-    return now !== undefined && networksOf(now) !== networksOf(key);
-  });
   const isSame = old !== undefined && made && !isPending(old) && old.problem === undefined && sameAccount(old, wanted);
   // A full answer says again what is known; one that names the account alone asks for it.
-  if (isSame && answer.full) return sameHours(old.hours, wanted.hours) ? old : { ...old, hours: wanted.hours };
+  if (isSame && answer.full) {
+    const { hours, end } = wanted;
+    return sameHours(old.hours, hours) && old.end === end ? old : { ...old, hours, end };
+  }
   // An earlier end is taken from the keys in the same way: no step that gives access may be what brings it.
-  const isShorter = old?.open === true && wanted.expire_at < old.expire_at;
-  const narrow = old !== undefined && (old.todo.narrow || narrowed === true || isShorter);
+  const narrow = old !== undefined && (old.todo.narrow || hasOtherNetworks(old.keys, kept) || isNarrower(old, wanted));
   return { ...wanted, made, todo: { ...NOTHING, take: gone, narrow, open: true }, problem: old?.problem };
+}
+
+/** What ends outside the hours by other networks of a key cannot be told from what may go on: all of it ends. */
+function wantedAt(old: AccountRecord | undefined, told: AccountState, times: Times): Timed {
+  if (told.hours === undefined || told.hours_end !== "logins") return atTime<Timed>(told, old, times);
+  const wanted = atTime<Timed>({ ...told, end: told.expire_at }, old, times);
+  const mustShut = wanted.outside === true && old !== undefined && hasOtherNetworks(old.keys, keysOf(wanted));
+  return mustShut ? { ...wanted, open: false, outside: undefined } : wanted;
 }
 
 function stranger(name: string, uid: number): AccountRecord {
@@ -247,26 +264,14 @@ function toRemove(record: AccountRecord): AccountRecord {
   return { ...record, open: false, keys: [], hours: undefined, todo: { ...NOTHING, remove: true } };
 }
 
-function sameAccount(one: AccountState, other: AccountState): boolean {
+function sameAccount(one: Timed, other: Timed): boolean {
   return (
     one.name === other.name &&
     one.open === other.open &&
+    one.outside === other.outside &&
+    one.hours_end === other.hours_end &&
     one.expire_at === other.expire_at &&
     (one.hours === undefined) === (other.hours === undefined) &&
-    one.keys.length === other.keys.length &&
-    one.keys.every((key, index) => {
-      const against = other.keys[index];
-      return (
-        against !== undefined &&
-        key.id === against.id &&
-        key.base64 === against.base64 &&
-        key.type === against.type &&
-        networksOf(key) === networksOf(against)
-      );
-    })
+    sameKeys(one.keys, other.keys)
   );
-}
-
-function networksOf({ networks }: HostKey): string {
-  return networks === undefined ? "any" : networks.join(" ");
 }

@@ -33,6 +33,7 @@ const accountState = v.object({
   open: v.boolean(),
   keys: v.array(hostKey),
   hours: v.optional(hours),
+  hours_end: v.optional(v.literal("logins")),
 });
 const cursor = v.pipe(
   v.string(),

@@ -68,6 +68,8 @@ export interface AccountState extends AccountRef {
   readonly keys: readonly HostKey[];
   /** Absent where it is open at all hours, and where it is shut. */
   readonly hours?: AccountHours | undefined;
+  /** Only logins end with the hours. Absent: sessions and jobs, too, as agents of before end them in any case. */
+  readonly hours_end?: "logins" | undefined;
 }
 
 /** When an account may be open. Moments, not rules: two versions of them cannot disagree about a time zone. */

@@ -109,6 +109,12 @@ export const HostStateRecord = v.pipe(
             v.description("It is open only in these windows, which are all until then"),
           ),
         ),
+        hours_end: v.optional(
+          v.pipe(
+            v.literal("logins"),
+            v.description("Only logins end with the hours; without it, sessions and jobs, too"),
+          ),
+        ),
       }),
     ),
     removed: v.array(v.object(ref)),

@@ -11,6 +11,8 @@ export const HOURS_AHEAD = 8 * DAY;
 /** Whether there is a moment that hosts may have been told of at which access was to be open, and no longer is. */
 export function hasFewerHours(before: UserRow, after: UserRow, now: Date): boolean {
   const until = shift(now, HOURS_AHEAD);
+  // What goes on outside the hours ends with such a change.
+  if (before.hoursEnd === "logins" && after.hoursEnd === "sessions") return true;
   return lacks(openingsBetween(after, now, until), openingsBetween(before, now, until));
 }
 

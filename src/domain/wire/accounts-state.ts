@@ -9,7 +9,7 @@ import type { Database, Transaction } from "../../store/client.ts";
 import { closings, sshKeys } from "../../store/schema.ts";
 import { timedAccount } from "../accounts/account.ts";
 import { HOURS_AHEAD } from "../accounts/fewer-hours.ts";
-import { selectUsersWhere } from "../accounts/find-user.ts";
+import { selectUsersWhere, type User } from "../accounts/find-user.ts";
 import { PLACES } from "../hosts/placements.ts";
 import type { Services } from "../operation/context.ts";
 import { hoursState } from "./hours-state.ts";
@@ -72,7 +72,12 @@ async function readStates(tx: Transaction, now: Date, ids: SQL): Promise<readonl
   return rows.map((user) => {
     const stored = { keys: keysByUser.get(user.id) ?? [], owed: owedByUser.get(user.id) ?? [] };
     const { expireAt, windows, ...account } = timedAccount({ now, until }, user, stored);
-    const state = { ...account, expire_at: formatTimestamp(expireAt) };
+    const state = { ...account, expire_at: formatTimestamp(expireAt), ...hoursEndOf(user) };
     return { user: user.id, state: windows === undefined ? state : { ...state, hours: hoursState(windows, until) } };
   });
+}
+
+/** Where access is on request, everything ends with what was allowed. */
+function hoursEndOf({ hoursEnd, requestRule }: User): Pick<AccountState, "hours_end"> {
+  return hoursEnd === "logins" && requestRule === null ? { hours_end: hoursEnd } : {};
 }

@@ -45,6 +45,6 @@ function readable(account: AccountState, reads: readonly string[]): AccountState
 }
 
 /** A host that is not open needs no keys, and its account should hold no secrets. An agent that keeps no hours would leave one open. */
-function shut({ hours: _, ...account }: AccountState): AccountState {
+function shut({ hours: _, hours_end: __, ...account }: AccountState): AccountState {
   return { ...account, open: false, keys: [] };
 }

@@ -133,6 +133,24 @@ describe("hours on the wire", () => {
     expect(accountIn(await agent.state(), "hanna")?.hours).toBeUndefined();
   });
 
+  test("where only logins end with them, the agent is told so, and that sessions end from now on is to be confirmed", async () => {
+    const id = await create("ines", { hours: OFFICE, hours_end: "logins" });
+    agent.cursor = "";
+    const state = await agent.state();
+    expect(accountIn(state, "ines")).toMatchObject({
+      open: true,
+      hours_end: "logins",
+    });
+    expect(parseHostState(state)).toEqual(state);
+    expect(JSON.stringify(await older.state())).not.toContain("hours_end");
+    const { body } = await admin.call("PATCH", `/users/${id}`, { hours_end: "sessions" });
+    expect(body.data.hosts).toMatchObject({ total: 2 });
+    expect(accountIn(await agent.state(), "ines")).not.toHaveProperty("hours_end");
+    const asks = await create("jana", { hours_end: "logins", on_request: { rule: "self", max_hours: 1 } });
+    expect(asks).toBeGreaterThan(id);
+    expect(accountIn(await agent.state(), "jana")).not.toHaveProperty("hours_end");
+  });
+
   test("later windows come by themselves within two days, once; a host without hours is not told anything", async () => {
     await create("frida", { hours: OFFICE });
     const first = await agent.state();
