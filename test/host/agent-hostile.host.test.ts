@@ -35,6 +35,8 @@ const FIRST_UID = 70_000 + RUN * 50;
 const ROUNDS = Number(process.env.UAM_TEST_HOSTILE ?? 1);
 /** Milliseconds within which the agent has said what became of an order. */
 const PATIENCE = 60_000;
+/** Milliseconds that a window still lasts when the agent is told of it. */
+const WINDOW = 2000;
 
 describeOnHost("an agent's host against the owners of its accounts", () => {
   let place: string;
@@ -128,6 +130,17 @@ describeOnHost("an agent's host against the owners of its accounts", () => {
       ask: (index) => tell({ accounts: [account(index, { keys: keys.slice(1).map(({ key }) => key) })] }),
     },
     remove: { dead: 2, ask: (index) => tell({ removed: [{ name: nameOf(index), uid: FIRST_UID + index }] }) },
+    "the end of its window": {
+      dead: 2,
+      ask: async (index) => {
+        const end = Date.now() + WINDOW;
+        const moment = (time: number) => new Date(time).toISOString();
+        const windows = [{ from: moment(end - 60_000), to: moment(end) }];
+        await tell({ accounts: [account(index, { hours: { until: moment(end + 8 * 86_400_000), windows } })] });
+        await until("its window is over", () => Date.now() > end);
+        await until("that is followed", () => problemOf(index) !== undefined || running(index) === 0);
+      },
+    },
     "uam lock": {
       dead: 2,
       ask: async (index) => {
