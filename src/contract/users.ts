@@ -21,6 +21,7 @@ import { Extension, Reason } from "./users/changes.ts";
 import { UserDiagnosis } from "./users/diagnosis.ts";
 import { HoursQuery, UserHours } from "./users/hours.ts";
 import {
+  ChangedUserPreview,
   ListedUser,
   OneUser,
   SupervisorList,
@@ -110,12 +111,13 @@ export const users = {
     operationId: "updateUser",
     summary: "Change e-mail, full name, supervisor, sponsor, purpose, note, company, networks, start or hours",
     description:
-      "Only the fields that are sent change; an empty text clears full name, supervisor, purpose or note, an empty list lifts the restriction to networks. Another address ends the user's sessions with this service. When this returns, the authorized-keys file on the host refuses the keys from outside the networks, and SSH sessions from outside have ended. Keys with networks of their own keep what both have in common. Hours are in force when this returns: sessions that are open outside them have ended, and sshd itself refuses the keys from the end of each window on. Where they are fewer and the user has an account on hosts with agents, the answer waits a few seconds for them, and `hosts` says what they have confirmed. Networks and hours are changed in requests of their own.",
+      "Only the fields that are sent change; an empty text clears full name, supervisor, purpose or note, an empty list lifts the restriction to networks. Another address ends the user's sessions with this service. When this returns, the authorized-keys file on the host refuses the keys from outside the networks, and SSH sessions from outside have ended. Keys with networks of their own keep what both have in common. Hours are in force when this returns: sessions that are open outside them have ended, and sshd itself refuses the keys from the end of each window on. Where they are fewer and the user has an account on hosts with agents, the answer waits a few seconds for them, and `hosts` says what they have confirmed. Networks and hours are changed in requests of their own. Ask for a preview first: it says who is logged in and is ended, and on which hosts.",
     who: operators,
     records: "user.update",
     params: IdParams,
+    query: PreviewQuery,
     body: UserChanges,
-    answer: v.pipe(v.object({ ...UserRecord.entries, hosts }), v.title("ChangedUser")),
+    answer: previewed(ChangedUserPreview, v.pipe(v.object({ ...UserRecord.entries, hosts }), v.title("ChangedUser"))),
     refusals: {
       400: "A field is invalid (final), or the user could not be changed for another reason, which the message names: networks that could not be narrowed on the host, and hours that it does not follow yet, are stored all the same, and the service keeps trying",
       404: true,

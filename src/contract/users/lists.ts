@@ -20,6 +20,7 @@ import {
   text,
   timestamp,
 } from "../fields.ts";
+import { told } from "../preview.ts";
 import { accessTimes } from "./hours.ts";
 
 export const USER_NETWORKS = "From where the account's keys may be used for SSH; empty: from anywhere";
@@ -93,6 +94,12 @@ export const UserRecord = v.pipe(
     updated_at: timestamp,
   }),
   v.title("User"),
+);
+
+/** The user as they would be, and what that means: what reads the answer of the change reads this, too. */
+export const ChangedUserPreview = v.pipe(
+  v.object({ ...UserRecord.pipe[0].entries, ...told }),
+  v.title("ChangedUserPreview"),
 );
 
 /** One user, where the service has terms of use with what they accepted. */

@@ -14,7 +14,11 @@ type Change = Partial<Pick<UserRow, "sponsorEmail" | "email" | "companyId">>;
  * The sponsor's address of a change, for the user's row. Throws `invalid` for one that the user cannot have, also if only the user's own address
  * changes, and `conflict` if the user would have none and needs one. Who had none before can be changed otherwise.
  */
-export async function newSponsor(op: Operation, user: UserRow, change: Change): Promise<Pick<Change, "sponsorEmail">> {
+export async function newSponsor(
+  op: Pick<Operation, "tx" | "context">,
+  user: UserRow,
+  change: Change,
+): Promise<Pick<Change, "sponsorEmail">> {
   const { sponsorEmail, email = user.email } = change;
   const { sponsor: policy } = op.context.policy;
   const own = sponsorEmail === undefined ? user.sponsorEmail : parseSponsor(policy, { sponsorEmail, email });

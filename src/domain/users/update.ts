@@ -1,22 +1,10 @@
 /** Changing what is stored of an external user: e-mail, full name, supervisor, purpose, note, company, and from where and when they may log in. */
 
 import { publicMessage, UamError } from "../../shared/errors.ts";
-import type { Hours } from "../../shared/hours/hours.ts";
-import { formatOnRequest, type OnRequest } from "../../shared/hours/on-request.ts";
+import { formatOnRequest } from "../../shared/hours/on-request.ts";
 import { allowedBy, isWithin } from "../../shared/net/networks.ts";
-import type { HoursEnd } from "../../shared/product/statuses.ts";
-import { HOUR, shift } from "../../shared/time/clock.ts";
-import { formatOptionalTimestamp, formatTimestamp } from "../../shared/time/timestamp.ts";
-import type { UserRow } from "../../store/schema.ts";
+import { formatOptionalTimestamp } from "../../shared/time/timestamp.ts";
 import { storeUser } from "../accounts/access.ts";
-import {
-  belonging,
-  type Company,
-  holdCompanyOf,
-  moveCompany,
-  requireNetworksWithin,
-  requireWithin,
-} from "../accounts/company-limits.ts";
 import { hasFewerHours } from "../accounts/fewer-hours.ts";
 import { findUser, lockUser, requireUser, type User } from "../accounts/find-user.ts";
 import { followHours, isDue } from "../accounts/hours.ts";
@@ -29,40 +17,16 @@ import {
   takesAway,
   widenAccess,
 } from "../accounts/narrowing.ts";
-import { isToStart, onRequestOf } from "../accounts/opening.ts";
+import { onRequestOf } from "../accounts/opening.ts";
 import { noteFleetChange } from "../accounts/remote-changes.ts";
 import { tellAddressChanged } from "../mail/notices.ts";
 import { audited, auditedClosing, auditedGrant } from "../operation/audited.ts";
 import type { Context, Operation } from "../operation/context.ts";
 import type { AuditDetail } from "../operation/entry.ts";
 import { onward } from "../operation/permission.ts";
-import { followSponsor, newSponsor } from "../sponsors/replacing.ts";
-import { FIELDS, startOf } from "./new-user.ts";
+import { followSponsor } from "../sponsors/replacing.ts";
+import { fitChanges, requireApart, type Supplied, TEXTS, type Times, type UserChanges } from "./supplied.ts";
 import { endLoginsOf } from "./web-sessions.ts";
-
-export interface UserChanges {
-  readonly email?: string | undefined;
-  readonly fullName?: string | undefined;
-  readonly supervisor?: string | undefined;
-  readonly purpose?: string | undefined;
-  /** For colleagues: the user cannot read it. */
-  readonly note?: string | undefined;
-  /** The networks from which the keys may be used: CIDRs; none lifts the restriction. */
-  readonly sourceNetworks?: readonly string[] | undefined;
-  /** When access begins, until it has; null for at once. */
-  readonly startsAt?: Date | null | undefined;
-  /** The hours of the week in which access is open; null for always. */
-  readonly hours?: Hours | null | undefined;
-  /** What ends with the hours. */
-  readonly hoursEnd?: HoursEnd | undefined;
-  /** Whom they have to ask first, each time; null for nobody. What is allowed already stays, within the hours that may be allowed from now on. */
-  readonly onRequest?: OnRequest | null | undefined;
-  /** The company that they come from from now on; null for none. Who leaves one is no longer its manager. */
-  readonly companyId?: number | null | undefined;
-  readonly manager?: boolean | undefined;
-  /** The address of who answers for them; "" for nobody of their own. Who did so before can no longer end the access. */
-  readonly sponsorEmail?: string | undefined;
-}
 
 /**
  * Changes only the supplied fields. A change of address is mailed to both addresses, voids a code that went to the old one, and ends the earlier sessions.
@@ -86,14 +50,14 @@ export async function changeUser(context: Context, userId: number, changes: User
   if (sourceNetworks === undefined) {
     const updated = await audited(context, entryOf(userId), async (op) => {
       const user = await lock(op, userId);
-      const stored = await store(op, user, await fit(op, user, changes));
+      const stored = await store(op, user, await fitChanges(op, user, changes));
       isNarrower = hasFewerHours(user, stored, context.clock.now());
       if (isNarrower) await noteFleetChange(op, stored);
       return stored;
     });
     return { user: await brought(context, updated), isNarrower };
   }
-  if (isTimed(changes)) throw new UamError("invalid", "Change networks and hours in requests of their own");
+  requireApart(changes);
   const user = await changeNetworks({
     takesAway: async () => {
       const user = await findUser(context.db, userId);
@@ -109,7 +73,7 @@ export async function changeUser(context: Context, userId: number, changes: User
 async function narrowUser(context: Context, userId: number, changes: UserChanges): Promise<User | undefined> {
   const narrowed = await auditedClosing(context, entryOf(userId), async (op) => {
     const user = await lock(op, userId);
-    const supplied = await fit(op, user, changes);
+    const supplied = await fitChanges(op, user, changes);
     const { sourceNetworks: networks = [] } = supplied;
     const before = allowedBy(user.sourceNetworks);
     if (!takesAway(before, networks)) {
@@ -129,7 +93,7 @@ async function narrowUser(context: Context, userId: number, changes: UserChanges
 async function widenUser(context: Context, userId: number, changes: UserChanges): Promise<User | undefined> {
   return await auditedGrant(context, entryOf(userId), async (op) => {
     const user = await lock(op, userId);
-    const supplied = await fit(op, user, changes);
+    const supplied = await fitChanges(op, user, changes);
     const { sourceNetworks: networks = [] } = supplied;
     if (takesAway(allowedBy(user.sourceNetworks), networks)) {
       op.record({ unneeded: true });
@@ -169,82 +133,6 @@ async function lock(op: Operation, userId: number): Promise<User> {
   return user;
 }
 
-type Texts = Pick<UserRow, (typeof TEXTS)[number]>;
-type Times = Pick<UserRow, "startsAt" | "hours" | "companyHours" | "hoursEnd" | "hoursDueAt"> &
-  Pick<UserRow, "requestRule" | "requestHours" | "allowedFrom" | "allowedUntil">;
-type Supplied = Partial<Texts & Times & Pick<UserRow, "sourceNetworks" | "companyId" | "manager">>;
-
-/** The parsed changes, within the limits of the user's company; throws `invalid` or `conflict` if they are not. */
-async function fit(op: Operation, user: User, changes: UserChanges): Promise<Supplied> {
-  const { tx, context, record } = op;
-  const parsed = parse(changes);
-  const { email, companyId: company } = { ...changes, ...parsed };
-  const asked = { sponsorEmail: changes.sponsorEmail, email, companyId: company };
-  const supplied = { ...parsed, ...(await newSponsor(op, user, given(asked))), ...timesOf(context, user, changes) };
-  const { companyId = user.companyId } = changes;
-  if (companyId === user.companyId) {
-    const company = supplied.sourceNetworks === undefined ? undefined : await holdCompanyOf(tx, user);
-    if (company !== undefined) requireNetworksWithin(company, supplied.sourceNetworks ?? []);
-    const { manager = user.manager } = changes;
-    if (manager === user.manager) return supplied;
-    record({ detail: { manager, old_manager: user.manager } });
-    return { ...supplied, ...belonging(companyId, manager) };
-  }
-  const { from, to } = await moveCompany(tx, user, companyId);
-  const ours = { ...belonging(companyId, changes.manager ?? false), ...hoursIn(op, user, to) };
-  if (to !== undefined) await requireWithin(tx, to, { user: { ...user, ...supplied }, now: context.clock.now() });
-  const names = { company: to?.name ?? "", old_company: from?.name ?? "" };
-  record({ detail: { ...names, manager: ours.manager, old_manager: user.manager } });
-  return { ...supplied, ...ours };
-}
-
-/** The hours of the company that the user joins, due at once where they are others. */
-function hoursIn({ context }: Operation, user: User, to: Company | undefined): Partial<Times> {
-  const companyHours = to?.hours ?? null;
-  return companyHours === user.companyHours ? {} : { companyHours, hoursDueAt: context.clock.now() };
-}
-
-/** Only what is given. */
-function given<T extends object>(changes: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined)) as never;
-}
-
-function isTimed({ hours, hoursEnd, startsAt, onRequest }: UserChanges): boolean {
-  return hours !== undefined || hoursEnd !== undefined || startsAt !== undefined || onRequest !== undefined;
-}
-
-/**
- * The start and the hours, due at once: nothing else notes them. Throws `invalid` for an end that is not after the start, `conflict` if the
- * start has come.
- */
-function timesOf({ clock }: Context, user: User, changes: UserChanges): Partial<Times> {
-  if (!isTimed(changes)) return {};
-  const now = clock.now();
-  const { startsAt = user.startsAt } = changes;
-  if (startsAt !== user.startsAt) {
-    if (!isToStart(user, now)) {
-      const sentence = `The access of ${user.username} has begun: its start can no longer be moved`;
-      throw new UamError("conflict", sentence, { reason: "user.started" });
-    }
-    startOf({ startsAt }, now);
-    if (startsAt !== null && startsAt >= user.expireAt)
-      throw new UamError("invalid", `starts_at is not before the end of access, ${formatTimestamp(user.expireAt)}`);
-  }
-  const hours = changes.hours === undefined ? user.hours : FIELDS.hours(changes);
-  return {
-    ...{ startsAt, hours, hoursEnd: changes.hoursEnd ?? user.hoursEnd, hoursDueAt: now },
-    ...(changes.onRequest === undefined ? {} : onRequestChange(user, changes, now)),
-  };
-}
-
-/** What was allowed ends where a fresh request would, or with the rule. */
-function onRequestChange(user: User, changes: UserChanges, now: Date): Partial<Times> {
-  const rule = FIELDS.requestRule(changes);
-  const latest = rule.requestHours === null ? null : shift(now, rule.requestHours * HOUR);
-  if (latest === null || user.allowedUntil === null) return { ...rule, allowedFrom: null, allowedUntil: null };
-  return { ...rule, allowedUntil: user.allowedUntil < latest ? user.allowedUntil : latest };
-}
-
 /**
  * Has the host follow times that were just stored, if any were. If it cannot do all of it, that is retried each minute, and this throws `internal`:
  * at the latest sshd shuts the window that it was told of before.
@@ -260,18 +148,6 @@ async function brought(context: Context, updated: User): Promise<User> {
   return await requireUser(context.db, updated.id);
 }
 
-function parse({ email, fullName, supervisor, purpose, note, sourceNetworks }: UserChanges): Supplied {
-  return {
-    ...(email === undefined ? {} : { email: FIELDS.email({ email }) }),
-    ...(fullName === undefined ? {} : { fullName: FIELDS.fullName({ fullName }) }),
-    ...(supervisor === undefined ? {} : { supervisor: FIELDS.supervisor({ supervisor }) }),
-    ...(purpose === undefined ? {} : { purpose: FIELDS.purpose({ purpose }) }),
-    ...(note === undefined ? {} : { note: FIELDS.note({ note }) }),
-    ...(sourceNetworks === undefined ? {} : { sourceNetworks: FIELDS.sourceNetworks({ sourceNetworks }) }),
-  };
-}
-
-const TEXTS = ["email", "fullName", "supervisor", "purpose", "note", "sponsorEmail"] as const;
 /** Fields whose names on record are others. */
 const COLUMNS: Readonly<Record<string, string>> = { fullName: "full_name", sponsorEmail: "sponsor_email" };
 

@@ -137,6 +137,25 @@ describe("DELETE /users/:id?preview=true", () => {
   });
 });
 
+describe("PATCH /users/:id?preview=true", () => {
+  test("says what other hours do, and is refused as the change itself would be", async () => {
+    const { id } = await app.user("timed");
+    const { expire_at } = (await admin.call("GET", `/users/${id}`)).body.data;
+    const windows = [{ days: ["mon"], from: "08:00", to: "08:01" }];
+    const { body } = await preview("PATCH", `/users/${id}`, { hours: { zone: "UTC", windows } });
+    expect(body.data).toMatchObject({
+      id,
+      preview: true,
+      status: "active",
+      expire_at,
+      access_changes_at: expect.any(String),
+    });
+    expect(body.data.effects[0]).toBe("Access of timed is open only within mon 08:00-08:01 UTC.");
+    const refused = await preview("PATCH", `/users/${id}`, { hours: { zone: "Mars/Base", windows } });
+    expect([refused.status, refused.body.error]).toEqual([400, expect.stringContaining("Not a time zone")]);
+  });
+});
+
 describe("?preview=true", () => {
   test("is refused as the request itself is, without a record", async () => {
     const { id } = await app.user("refused");
@@ -281,7 +300,6 @@ describe("settings with ?preview=true", () => {
 describe("a request that has no preview", () => {
   test.each([
     ["POST", "/users", { username: "nobody", email: "nobody@example.org" }],
-    ["PATCH", "/users/:id", { purpose: "other" }],
     ["DELETE", "/users/:id/keys/1", undefined],
     ["DELETE", "/users/:id/sessions/1618033980012345", undefined],
     ["POST", "/admins", { username: "new-admin", email: "new@example.org" }],

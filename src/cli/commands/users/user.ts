@@ -5,6 +5,7 @@ import { message } from "@optique/core/message";
 import { map } from "@optique/core/modifiers";
 import { argument, command, option } from "@optique/core/primitives";
 import { string } from "@optique/core/valueparser";
+import type { Context } from "../../../domain/operation/context.ts";
 import type { UserRow } from "../../../store/schema.ts";
 import {
   daysOption,
@@ -90,26 +91,32 @@ const update = command(
       company: companyOption(),
       manager: managerOption(),
       sponsorEmail: sponsorOption(),
+      preview: previewFlag(),
       json: jsonFlag(),
     }),
-    ({ user, json, company, manager, from, hours, onRequest, ...others }): Command =>
+    ({ user, json, preview, company, manager, from, hours, onRequest, ...others }): Command =>
       async (environment) => {
-        if (
-          Object.values({ ...others, from, hours, onRequest, company, manager }).every((change) => change === undefined)
-        ) {
+        const times = { from, hours, onRequest };
+        if (Object.values({ ...others, ...times, company, manager }).every((change) => change === undefined)) {
           environment.err(
             "uam: Give one of --email, --full-name, --supervisor, --purpose, --note, --network, --from, --hours, --hours-end, --on-request, --company, --manager or --sponsor.\n",
           );
           return EXIT.usage;
         }
+        const changesIn = async (context: Context) => ({
+          ...{ ...others, ...(await timesOf(times)) },
+          ...(await belongingOf(context, { company, manager })),
+        });
+        if (preview) {
+          const { previewUpdate } = await import("../../../domain/users/preview-update.ts");
+          const work = async (context: Context, { id }: UserRow) =>
+            await previewUpdate(context, id, await changesIn(context));
+          return await previewUser({ user, json }, work)(environment);
+        }
         const { updateUser } = await import("../../../domain/users/update.ts");
-        return await withUser("change", user, json, async (context, found) => {
-          const changes = { ...others, ...(await timesOf({ from, hours, onRequest })) };
-          return await updateUser(context, found.id, {
-            ...changes,
-            ...(await belongingOf(context, { company, manager })),
-          });
-        })(environment);
+        return await withUser("change", user, json, async (context, { id }) =>
+          updateUser(context, id, await changesIn(context)),
+        )(environment);
       },
   ),
   {

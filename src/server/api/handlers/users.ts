@@ -14,6 +14,7 @@ import { moveEnd } from "../../../domain/users/extend.ts";
 import { listUsers } from "../../../domain/users/list.ts";
 import type { ChangeOptions } from "../../../domain/users/locked.ts";
 import { previewDelete, previewDisable, previewEnable, previewExtend } from "../../../domain/users/preview.ts";
+import { previewUpdate } from "../../../domain/users/preview-update.ts";
 import { listSupervisors } from "../../../domain/users/supervisors.ts";
 import { changeUser } from "../../../domain/users/update.ts";
 import { createUser, deleteUser, disableUser, enableUser, getUser } from "../../../domain/users/users.ts";
@@ -64,7 +65,7 @@ export const userHandlers: Handlers<typeof users> = {
 
   "GET /users/:id/diagnosis": async ({ context, params }) => diagnosisRecord(await diagnoseUser(context, params.id)),
 
-  "PATCH /users/:id": async ({ context, params, body }) => {
+  "PATCH /users/:id": async ({ context, params, query, body }) => {
     const changes = {
       ...body,
       ...timesOf(body),
@@ -73,6 +74,10 @@ export const userHandlers: Handlers<typeof users> = {
       sourceNetworks: body.source_networks,
       ...belongingOf(body),
     };
+    if (isPreview(query)) {
+      const { user, effects, host } = await previewUpdate(context, params.id, changes);
+      return { ...userRecord(user, context.clock.now()), preview: true, effects: [...effects], host: [...host] };
+    }
     const { user, isNarrower } = await changeUser(context, params.id, changes);
     const known = isNarrower ? hostsRecord(await awaitHosts(context, params.id)) : {};
     return { ...userRecord(user, context.clock.now()), ...known };

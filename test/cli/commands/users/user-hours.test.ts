@@ -26,6 +26,15 @@ describe("uam user hours", () => {
     expect((await cli.json(["user", "hours", "alice"])).windows).toHaveLength(1);
   });
 
+  test("shows with --preview what other hours do, and changes nothing", async () => {
+    const args = ["user", "update", "alice", "--hours", "mon 08:00-08:01 UTC", "--preview"];
+    const { code, stdout, stderr } = await cli.run(args);
+    expect([code, stderr]).toEqual([0, "Nothing was changed.\n"]);
+    expect(stdout).toContain("Access of alice is open only within mon 08:00-08:01 UTC.");
+    expect(await cli.json(args)).toMatchObject({ preview: true, status: "active" });
+    expect((await cli.json(["user", "hours", "alice"])).windows).toHaveLength(1);
+  });
+
   test("refuses hours that it cannot read, with an example", async () => {
     const { code, stderr } = await cli.run(["user", "update", "alice", "--hours", "weekdays"]);
     expect(code).toBe(1);
