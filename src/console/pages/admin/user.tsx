@@ -5,6 +5,7 @@ import { ApiFailure } from "../../api.ts";
 import { mayChange, maySee } from "../../roles.ts";
 import { forgetAnswers, signedIn } from "../../signed-in.tsx";
 import { userTexts } from "../../texts/admin/user.ts";
+import { userHoursTexts } from "../../texts/hours/hours.ts";
 import { networkTexts } from "../../texts/networks.ts";
 import { Button } from "../../ui/button.tsx";
 import { Page } from "../../ui/page.tsx";
@@ -12,6 +13,7 @@ import { type DialogProps, useDialog } from "../../ui/use-dialog.ts";
 import { Loaded, useApi } from "../../use-api.tsx";
 import { Done, useDone } from "./done.tsx";
 import { forRole, ReadOnly, useRole } from "./for-role.tsx";
+import { EndAccessDialog } from "./user/access.tsx";
 import { ChangeDialog, type ChangeKind } from "./user/change-dialog.tsx";
 import { DeleteDialog } from "./user/delete.tsx";
 import { Diagnosis } from "./user/diagnosis.tsx";
@@ -25,6 +27,7 @@ import { UserNetworks } from "./user/networks.tsx";
 import type { UserRecord } from "./user/record.ts";
 import { PendingRequest } from "./user/request.tsx";
 import { Sessions } from "./user/sessions.tsx";
+import { TimesDialog } from "./user/times.tsx";
 import { Trail } from "./user/trail.tsx";
 import { Untold } from "./user/untold.tsx";
 
@@ -89,7 +92,7 @@ interface OverviewProps {
 function Overview({ user, onDone }: OverviewProps) {
   const { actions } = userTexts;
   const isAllowed = mayChange(useRole(), "users");
-  const { open, start, props } = useDialog<ChangeKind | "edit" | "networks" | "delete">(onDone);
+  const { open, start, props } = useDialog<ChangeKind | "edit" | "networks" | "times" | "access" | "delete">(onDone);
   const dialog = { user, ...props };
   return (
     <section class="card" aria-label={userTexts.facts.label}>
@@ -101,6 +104,12 @@ function Overview({ user, onDone }: OverviewProps) {
           </Button>
           <Button onClick={() => start("edit")}>{actions.edit}</Button>
           <Button onClick={() => start("networks")}>{networkTexts.button}</Button>
+          <Button onClick={() => start("times")}>{userHoursTexts.open}</Button>
+          {user.on_request !== null && user.status === "active" ? (
+            <Button kind="danger" onClick={() => start("access")}>
+              {userHoursTexts.endAccess.open}
+            </Button>
+          ) : null}
           {user.status === "disabled" ? <Button onClick={() => start("enable")}>{actions.enable}</Button> : null}
           {user.status !== "disabled" ? (
             <Button kind="danger" onClick={() => start("disable")}>
@@ -119,6 +128,8 @@ function Overview({ user, onDone }: OverviewProps) {
       ) : null}
       {open === "edit" ? <EditDialog {...dialog} /> : null}
       {open === "networks" ? <UserNetworks {...dialog} /> : null}
+      {open === "times" ? <TimesDialog {...dialog} /> : null}
+      {open === "access" ? <EndAccessDialog {...dialog} /> : null}
       {open === "delete" ? <DeleteDialog {...dialog} /> : null}
     </section>
   );

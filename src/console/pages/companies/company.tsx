@@ -18,7 +18,7 @@ import { Done, useDone } from "../admin/done.tsx";
 import { forRole, ReadOnly, useRole } from "../admin/for-role.tsx";
 import { ChangeLimit, DeleteCompany, EndCompany, ResumeCompany } from "./changes.tsx";
 import { CompanyStatus } from "./companies.tsx";
-import { type CompanyField, FIELDS, type Company as Shown } from "./fields.tsx";
+import { type CompanyField, FIELDS, type Company as Shown, textOf } from "./fields.tsx";
 
 export const Company = signedIn("admin", forRole("users", CompanyPage));
 
@@ -161,5 +161,5 @@ function Value({ company, field }: { readonly company: Shown; readonly field: Co
   const { none } = texts.fields[field];
   if (Array.isArray(value)) return <NetworkList networks={value} none={none} />;
   if (value === null || value === "") return <span class="quiet">{none}</span>;
-  return field === "contract_end" ? <Time at={String(value)} both /> : <bdi>{value}</bdi>;
+  return field === "contract_end" ? <Time at={String(value)} both /> : <bdi>{textOf(field, value)}</bdi>;
 }

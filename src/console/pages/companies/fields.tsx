@@ -8,6 +8,7 @@ import { oneLine } from "../../typed-text.ts";
 import { Area, Input } from "../../ui/field.tsx";
 import { networksIn } from "../../ui/networks.tsx";
 import { namesIn } from "../admin/names.ts";
+import { HoursField, hoursIn, hoursText } from "../hours/hours-field.tsx";
 
 export type Company = AnswerOf<"GET /companies/:id">;
 export type CompanyField = keyof typeof companyTexts.fields;
@@ -17,6 +18,7 @@ export const FIELDS = Object.keys(companyTexts.fields) as readonly CompanyField[
 
 /** The value as its field has it. */
 export function textOf(field: CompanyField, value: Company[CompanyField]): string {
+  if (field === "hours") return hoursText(value as Company["hours"]);
   if (Array.isArray(value)) return value.join("\n");
   return field === "contract_end" ? localOf(String(value ?? "")) : String(value ?? "");
 }
@@ -33,6 +35,10 @@ export function changeIn(field: CompanyField, text: string): CompanyChanges | un
       return { source_networks: [...networksIn(text)] };
     case "host_groups":
       return { host_groups: [...namesIn(text)] };
+    case "hours": {
+      const hours = hoursIn(text);
+      return hours === undefined ? undefined : { hours };
+    }
     case "sponsor_email":
       return { sponsor_email: typed };
     default:
@@ -54,6 +60,7 @@ interface FieldProps {
 
 export function LimitField({ field, text, onText, error }: FieldProps) {
   const { label, hint } = companyTexts.fields[field];
+  if (field === "hours") return <HoursField {...{ label, hint, text, onText }} />;
   const props = { label, hint, error, name: field, value: text, onValue: onText };
   if (field === "source_networks" || field === "host_groups") {
     return <Area {...props} rows={3} spellcheck={false} autoCapitalize="none" />;

@@ -7,6 +7,7 @@ import { Area, Input } from "../../ui/field.tsx";
 import type { DialogProps } from "../../ui/use-dialog.ts";
 import { namesIn } from "../admin/names.ts";
 import { PreviewedDialog } from "../admin/previewed-dialog.tsx";
+import { HoursField, hoursIn, hoursText } from "../hours/hours-field.tsx";
 import type { Group } from "./host-groups.tsx";
 import { leaseIn, nameIn } from "./lease-text.ts";
 
@@ -73,14 +74,19 @@ export function ChangeGroup({ group, onClose, onDone }: GroupDialogProps) {
   const [name, setName] = useState(before.name);
   const [lease, setLease] = useState(before.lease ?? "");
   const [isFresh, setFresh] = useState(before.for_new_users);
+  const [oldHours] = useState(hoursText(before.hours));
+  const [typed, setTyped] = useState(oldHours);
+  const hours = hoursIn(typed);
   const wanted = nameIn(name);
   const length = leaseIn(lease);
   const changes = {
     ...(wanted === before.name ? {} : { name: wanted ?? "" }),
     ...(length === before.lease ? {} : { lease: length ?? null }),
     ...(isFresh === before.for_new_users ? {} : { for_new_users: true }),
+    ...(typed === oldHours ? {} : { hours: hours ?? null }),
   };
-  const isPossible = wanted !== undefined && length !== undefined && Object.keys(changes).length > 0;
+  const isPossible =
+    wanted !== undefined && length !== undefined && hours !== undefined && Object.keys(changes).length > 0;
   return (
     <PreviewedDialog
       title={texts.change.title(before.name)}
@@ -109,6 +115,7 @@ export function ChangeGroup({ group, onClose, onDone }: GroupDialogProps) {
         value={lease}
         onValue={setLease}
       />
+      <HoursField hint={texts.hours.hint} text={typed} onText={setTyped} />
       {before.for_new_users ? null : (
         <label class="check">
           <input type="checkbox" checked={isFresh} onInput={(event) => setFresh(event.currentTarget.checked)} />

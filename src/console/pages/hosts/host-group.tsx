@@ -13,6 +13,7 @@ import { useDialog } from "../../ui/use-dialog.ts";
 import { Loaded, useApi } from "../../use-api.tsx";
 import { Done, useDone } from "../admin/done.tsx";
 import { forRole, ReadOnly, useRole } from "../admin/for-role.tsx";
+import { hoursText } from "../hours/hours-field.tsx";
 import { AddToGroup, ChangeGroup, DeleteGroup } from "./group-changes.tsx";
 import { type Group, GroupLease } from "./host-groups.tsx";
 import { Members } from "./members.tsx";
@@ -78,6 +79,8 @@ function Overview({ group, onDone }: OverviewProps) {
         <dd>{group.for_new_users ? facts.freshYes : facts.freshNo}</dd>
         <dt>{facts.lease}</dt>
         <dd>{group.lease === null ? <span class="quiet">{facts.usual}</span> : <GroupLease lease={group.lease} />}</dd>
+        <dt>{texts.hours.label}</dt>
+        <dd>{hoursText(group.hours) || <span class="quiet">{texts.hours.none}</span>}</dd>
         <dt>{facts.created}</dt>
         <dd>
           <Time at={group.created_at} both />

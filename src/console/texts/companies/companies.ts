@@ -38,6 +38,11 @@ const en = {
       none: "any hosts",
       hint: "Their names, one on each line. Empty: any hosts.",
     },
+    hours: {
+      label: "Hours of the week",
+      none: "at any hour",
+      hint: "Within which its users have access, such as mon-fri 08:00-18:00 Europe/Berlin. Empty: at any hour.",
+    },
     sponsor_email: {
       label: "Sponsor",
       none: "nobody",

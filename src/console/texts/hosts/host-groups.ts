@@ -30,6 +30,11 @@ const en = {
     hint: "From 5m to 7d, such as 30m or 4h; none for without end. Empty: not set by this group.",
     wrong: "Type a length from 5m to 7d, such as 30m, 4h or 1d, or none, or nothing.",
   },
+  hours: {
+    label: "Hours of the week",
+    none: "at any hour",
+    hint: "Within which accounts on its hosts are open, such as mon-fri 18:00-24:00 Europe/Berlin. Empty: at any hour.",
+  },
   facts: {
     label: "Facts",
     users: "Who has it",

@@ -9,6 +9,7 @@ import { Typed } from "../../../ui/typed.tsx";
 import { useApi } from "../../../use-api.tsx";
 import { CompanyFact } from "../../companies/choice.tsx";
 import { useSetting } from "../setting.ts";
+import { AccessFacts } from "./access.tsx";
 import { endsOf } from "./ends.ts";
 import type { UserRecord } from "./record.ts";
 
@@ -21,6 +22,7 @@ export function Facts({ user }: { readonly user: UserRecord }) {
       <dd>
         <Status value={user.status} />
       </dd>
+      <AccessFacts user={user} />
       <dt>{facts.ends[reason]}</dt>
       <dd>
         <Time at={at} both />
