@@ -256,7 +256,7 @@ export interface Operations {
   /** Export external users as CSV or JSON lines. */
   exportUsers: {
     route: "GET /users/export";
-    input: { query?: { status?: "active" | "disabled" | "expired"; supervisor?: string; q?: string; welcome?: "pending"; company?: number; terms?: "pending" | "overdue"; last_used?: "never"; silent_for?: string; sort?: "created_at" | "-created_at" | "username" | "-username" | "expire_at" | "-expire_at"; format?: "csv" | "jsonl" } };
+    input: { query?: { status?: "active" | "disabled" | "expired"; access?: "open" | "not_yet" | "outside_hours" | "on_request" | "closed"; supervisor?: string; q?: string; welcome?: "pending"; company?: number; terms?: "pending" | "overdue"; last_used?: "never"; silent_for?: string; sort?: "created_at" | "-created_at" | "username" | "-username" | "expire_at" | "-expire_at"; format?: "csv" | "jsonl" } };
     answer: string;
     reason: "audit.unrecorded" | "database.full" | "internal" | "login.factor_needed" | "rate.limited" | "request.invalid" | "request.too_large" | "request.too_slow" | "role.insufficient" | "service.busy" | "service.not_ready" | "session.missing" | "session.wrong_kind" | "token.expired" | "token.misplaced" | "token.network" | "token.revoked" | "token.wrong";
   };
@@ -634,7 +634,7 @@ export interface Operations {
   /** List external users. */
   listUsers: {
     route: "GET /users";
-    input: { query?: { page?: number; page_size?: number; status?: "active" | "disabled" | "expired"; supervisor?: string; q?: string; welcome?: "pending"; company?: number; terms?: "pending" | "overdue"; last_used?: "never"; silent_for?: string; sort?: "created_at" | "-created_at" | "username" | "-username" | "expire_at" | "-expire_at" } };
+    input: { query?: { page?: number; page_size?: number; status?: "active" | "disabled" | "expired"; access?: "open" | "not_yet" | "outside_hours" | "on_request" | "closed"; supervisor?: string; q?: string; welcome?: "pending"; company?: number; terms?: "pending" | "overdue"; last_used?: "never"; silent_for?: string; sort?: "created_at" | "-created_at" | "username" | "-username" | "expire_at" | "-expire_at" } };
     answer: { total: number; items: ({ id: number; username: string; host_account: string; email: string; full_name: string; supervisor: string; purpose: string; note: string; source_networks: (string)[]; company_id: number | null; manager: boolean; sponsor_email: string; status: "active" | "disabled" | "expired" | (string & {}); expire_at: string; starts_at: string | null; hours: { zone: string; windows: ({ days: ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun" | (string & {}))[]; from: string; to: string })[] } | null; hours_end: "sessions" | "logins" | (string & {}); on_request: { rule: "self" | "sponsor" | "review" | (string & {}); max_hours: number } | null; access: "open" | "not_yet" | "outside_hours" | "on_request" | "closed" | (string & {}); access_changes_at: string | null; disabled_at: string | null; welcome: "pending" | "sent" | (string & {}); created_at: string; updated_at: string; last_login_at: string | null; active_keys: number; last_key_use_at: string | null })[] };
     reason: "database.full" | "internal" | "login.factor_needed" | "rate.limited" | "request.invalid" | "request.too_large" | "request.too_slow" | "role.insufficient" | "service.not_ready" | "session.missing" | "session.wrong_kind" | "token.expired" | "token.misplaced" | "token.network" | "token.revoked" | "token.wrong";
   };

@@ -80,7 +80,7 @@ describe("oneByOne()", () => {
 describe("which users are shown", () => {
   test("readUsersView() takes from the address what makes sense", () => {
     const plain = readUsersView({});
-    const uses = { last_used: "", silent_for: "", welcome: "", terms: "" } as const;
+    const uses = { last_used: "", silent_for: "", welcome: "", terms: "", access: "" } as const;
     expect(plain).toEqual({ q: "", status: "", supervisor: "", company: "", ...uses, sort: "-created_at", page: 1 });
     expect(readUsersView({ status: "gone", sort: "email", page: "1e3" })).toEqual(plain);
     expect(readUsersView({ q: "x".repeat(500) }).q).toHaveLength(128);
@@ -91,6 +91,8 @@ describe("which users are shown", () => {
     expect(isEverybody({ ...plain, silent_for: "30d" })).toBe(false);
     expect(isEverybody(plain)).toBe(true);
     expect(isEverybody({ ...plain, sort: "username", page: 3 })).toBe(true);
+    expect(readUsersView({ access: "shut" })).toEqual(plain);
+    expect(isEverybody(readUsersView({ access: "on_request" }))).toBe(false);
     expect(readUsersView({ welcome: "sent" })).toEqual(plain);
     expect(isEverybody(readUsersView({ welcome: "pending" }))).toBe(false);
     expect(readUsersView({ company: "0x1" })).toEqual(plain);

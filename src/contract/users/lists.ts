@@ -2,7 +2,7 @@
 
 import * as v from "valibot";
 import { MAX_SEARCH } from "../../shared/product/limits.ts";
-import { TERMS, USER_STATUSES, WELCOMES } from "../../shared/product/statuses.ts";
+import { ACCESS_STATES, TERMS, USER_STATUSES, WELCOMES } from "../../shared/product/statuses.ts";
 import { USER_SORTS } from "../../shared/product/user-sorts.ts";
 import {
   count,
@@ -31,6 +31,9 @@ export const MANAGER = "Whether they may see and end the users of their company"
 
 const userFilters = {
   status: v.optional(v.picklist(USER_STATUSES)),
+  access: v.optional(
+    v.pipe(v.picklist(ACCESS_STATES), v.description("Only those whose `access` is so now, as in the records")),
+  ),
   supervisor: v.optional(text("Bo Lindqvist", "Exactly this supervisor")),
   q: v.optional(
     text("lindqvist", "A part of username, host account, e-mail, full name, supervisor or purpose, in any case", {

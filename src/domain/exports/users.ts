@@ -43,9 +43,20 @@ export async function exportUsers(
 }
 
 /** The filter under the names of the API. */
-function wordsOf({ status, supervisor, welcome, companyId, terms, search, lastUsed, silentFor, sort }: UserFilter) {
+function wordsOf({
+  status,
+  access,
+  supervisor,
+  welcome,
+  companyId,
+  terms,
+  search,
+  lastUsed,
+  silentFor,
+  sort,
+}: UserFilter) {
   const others = { company: companyId, terms, q: search, last_used: lastUsed, silent_for: silentFor };
-  return given({ status, supervisor, welcome, ...others, sort });
+  return given({ status, access, supervisor, welcome, ...others, sort });
 }
 
 function readBlocks(context: Context, ids: readonly number[], { format, columns, record }: UserFile) {

@@ -3,21 +3,26 @@
 import { and, count, eq, getTableColumns, inArray, isNotNull, isNull, lte, or, type SQL, sql } from "drizzle-orm";
 import { MAX_SEARCH } from "../../shared/product/limits.ts";
 import { offsetOf, type Page, type Paged } from "../../shared/product/page.ts";
+import type { AccessState } from "../../shared/product/statuses.ts";
 import { DEFAULT_SORT, type UserSort } from "../../shared/product/user-sorts.ts";
 import { parseText } from "../../shared/text/text.ts";
 import { shift } from "../../shared/time/clock.ts";
 import { parseDuration } from "../../shared/time/duration.ts";
 import { type Database, oncePerDatabase, type Transaction } from "../../store/client.ts";
-import { isAnyOf, searched } from "../../store/conditions.ts";
+import { isAnyOf } from "../../store/conditions.ts";
 import { jsonRows } from "../../store/json-rows.ts";
 import { sshKeys, type UserRow, users } from "../../store/schema.ts";
 import { hasStatusAt } from "../accounts/find-user.ts";
+import { haveAccess } from "../accounts/have-access.ts";
 import { haveTerms } from "../accounts/terms.ts";
 import type { Context } from "../operation/context.ts";
 import { opposite, orderOf } from "./order.ts";
+import { holds, partsOf } from "./search.ts";
 
 export interface UserFilter {
   readonly status?: UserRow["status"] | undefined;
+  /** Only those whose access is so now. */
+  readonly access?: AccessState | undefined;
   readonly supervisor?: string | undefined;
   /** Only those who were not yet told of their account. */
   readonly welcome?: "pending" | undefined;
@@ -52,10 +57,12 @@ export async function listUsers(context: Context, filter: UserFilter, page: Page
   const now = context.clock.now();
   const { search, silentSince } = parsed(filter, now);
   const { sort = DEFAULT_SORT } = filter;
-  if (search === "" && filter.terms === undefined && offsetOf(page) <= NEAR)
+  const isNear = filter.terms === undefined && filter.access === undefined;
+  if (search === "" && isNear && offsetOf(page) <= NEAR)
     return await readNear(context, { ...filter, silentSince, sort }, page);
   const parts = partsOf(search);
-  const where = conditionOf(context, filter, { search, parts, silentSince, now });
+  const access = await accessIn(context, filter, now);
+  const where = conditionOf(context, filter, { search, parts, silentSince, access, now });
   const find = search === "" ? findInOrder : findMatching;
   // One snapshot, so that `total` and `items` agree.
   return await context.db.transaction(
@@ -81,6 +88,7 @@ export async function matchingIds(context: Context, filter: UserFilter): Promise
   const now = clock.now();
   const { search, silentSince } = parsed(filter, now);
   const parts = partsOf(search);
+  const access = await accessIn(context, filter, now);
   return await db.transaction(
     async (tx) => {
       if (parts.length > 0) await tx.execute(sql`set local enable_seqscan = off`);
@@ -89,7 +97,7 @@ export async function matchingIds(context: Context, filter: UserFilter): Promise
       const [row] = await tx
         .select({ ids: sql<string>`coalesce(string_agg(${users.id}::text, ',' order by ${order}), '')` })
         .from(users)
-        .where(conditionOf(context, filter, { search, parts, silentSince, now }));
+        .where(conditionOf(context, filter, { search, parts, silentSince, access, now }));
       return row === undefined || row.ids === "" ? [] : row.ids.split(",").map(Number);
     },
     { accessMode: "read only" },
@@ -123,13 +131,20 @@ function parsed({ search, silentFor }: UserFilter, now: Date): Parsed {
 
 interface Looking extends Parsed {
   readonly parts: readonly string[];
+  /** Whose access is as the filter says. */
+  readonly access: SQL | undefined;
   readonly now: Date;
 }
 
-function conditionOf({ policy }: Context, filter: UserFilter, { search, parts, silentSince, now }: Looking) {
+async function accessIn({ db }: Context, { access }: UserFilter, now: Date): Promise<SQL | undefined> {
+  return access === undefined ? undefined : await haveAccess(db, access, now);
+}
+
+function conditionOf({ policy }: Context, filter: UserFilter, { search, parts, silentSince, access, now }: Looking) {
   const { status, supervisor, welcome, companyId, lastUsed, terms } = filter;
   return and(
     status === undefined ? undefined : hasStatusAt(status, now),
+    access,
     supervisor === undefined ? undefined : eq(users.supervisor, supervisor),
     welcome === undefined ? undefined : isNotNull(users.welcomePendingSince),
     companyId === undefined ? undefined : eq(users.companyId, companyId),
@@ -263,38 +278,3 @@ const findMatching = (async (tx, { where, sort, page }) => {
   const { total = 0, ids = "" } = row ?? {};
   return { total, ids: ids === "" ? undefined : ids.split(",").map(Number) };
 }) satisfies Find;
-
-/**
- * Whether the text is part of a field, literally: unlike with `like`, no character has a special meaning. For a text without letters
- * beyond ASCII the index finds the users who have all its parts; then those who have it as a whole are picked.
- */
-function holds(search: string, parts: readonly string[]): SQL {
-  const all = searched(users);
-  // Letters beyond ASCII take PostgreSQL several times as long, and matter only where some are searched for.
-  const plain = sql`lower((${all}) ${isAscii(search) ? sql`collate "C"` : sql``})`;
-  const whole = sql`strpos(${plain}, lower(${search}::text)) > 0`;
-  if (parts.length === 0) return whole;
-  const wanted = sql.join(
-    parts.map((part) => sql`${part}::text`),
-    sql`, `,
-  );
-  return sql`(public.text_parts(${plain}) @> array[${wanted}] and ${whole})`;
-}
-
-function isAscii(search: string): boolean {
-  return /^[\x20-\x7e]*$/.test(search);
-}
-
-/** As many parts of the index find few enough users, however long the text is. */
-const MOST_PARTS = 4;
-const PART = 3;
-
-/** Some of the parts that the index knows, spread over the text; none of a text that is shorter than one, or not of ASCII alone. */
-function partsOf(search: string): readonly string[] {
-  if (!isAscii(search)) return [];
-  const count = search.length - PART + 1;
-  if (count <= 0) return [];
-  const step = Math.max(1, (count - 1) / (MOST_PARTS - 1));
-  const starts = Array.from({ length: Math.min(count, MOST_PARTS) }, (_, n) => Math.round(n * step));
-  return [...new Set(starts.map((start) => search.slice(start, start + PART).toLowerCase()))];
-}

@@ -6,7 +6,7 @@ import { map, optional } from "@optique/core/modifiers";
 import { command, option } from "@optique/core/primitives";
 import type { Context } from "../../../domain/operation/context.ts";
 import type { UserFilter } from "../../../domain/users/list.ts";
-import { TERMS, USER_STATUSES } from "../../../shared/product/statuses.ts";
+import { ACCESS_STATES, TERMS, USER_STATUSES } from "../../../shared/product/statuses.ts";
 import { USER_SORTS } from "../../../shared/product/user-sorts.ts";
 import { systemClock } from "../../../shared/time/clock.ts";
 import { durationText, jsonFlag, oneOf, pageOptions, textOption } from "../../terminal/arguments.ts";
@@ -20,6 +20,11 @@ export function filterOptions() {
     status: optional(
       option("--status", oneOf(USER_STATUSES, "STATUS"), {
         description: message`Only users with this status.`,
+      }),
+    ),
+    access: optional(
+      option("--access", oneOf(ACCESS_STATES, "ACCESS"), {
+        description: message`Only users whose access is so now: outside_hours of the week, or on_request who have to ask first, say.`,
       }),
     ),
     supervisor: textOption("--supervisor", "NAME", message`Only users of this supervisor.`),
@@ -105,9 +110,14 @@ type ListedRecord = ReturnType<typeof import("../../../server/listed-user-record
 const COLUMNS: readonly Column<ListedRecord>[] = [
   { header: "ID", value: (user) => user.id },
   { header: "USERNAME", value: (user) => user.username },
-  { header: "STATUS", value: (user) => user.status },
+  { header: "STATUS", value: statusOf },
   { header: "EXPIRES", value: (user) => shortTime(user.expire_at) },
   { header: "EMAIL", value: (user) => user.email, narrow: "cut" },
   { header: "SUPERVISOR", value: (user) => user.supervisor || "-", narrow: "either" },
   { header: "PURPOSE", value: (user) => user.purpose || "-", narrow: "either" },
 ];
+
+/** With why an active user does not get in now. */
+function statusOf({ status, access }: ListedRecord): string {
+  return access === "open" || access === "closed" ? status : `${status}, ${access}`;
+}

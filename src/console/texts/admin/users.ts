@@ -14,6 +14,15 @@ const en = {
     supervisorHint: "Exactly this name.",
     status: "Status",
     anyStatus: "Any",
+    access: "Access now",
+    accesses: {
+      "": "Any",
+      open: "Open",
+      not_yet: "Not begun",
+      outside_hours: "Outside the hours",
+      on_request: "Has to ask",
+      closed: "Disabled or expired",
+    },
     use: "Activity",
     uses: {
       "": "Any",
@@ -45,6 +54,7 @@ const en = {
     supervisor: "Supervisor",
     status: "Status",
     untold: "not told yet",
+    shut: { not_yet: "not begun", outside_hours: "outside the hours", on_request: "has to ask" },
     login: "Last login",
     never: "never",
     keys: "Keys",

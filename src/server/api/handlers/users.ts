@@ -146,12 +146,13 @@ function filterOf({
   silent_for: silentFor,
   company: companyId,
   status,
+  access,
   supervisor,
   welcome,
   terms,
   sort,
 }: UserFilters) {
-  return { status, supervisor, welcome, terms, search, lastUsed, silentFor, companyId, sort };
+  return { status, access, supervisor, welcome, terms, search, lastUsed, silentFor, companyId, sort };
 }
 
 function belongingOf({

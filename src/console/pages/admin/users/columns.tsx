@@ -54,9 +54,11 @@ const SHOWN: readonly Column<ListedUser>[] = [
   {
     name: columns.status,
     isEvident: true,
-    cell: ({ status, welcome }) => (
+    cell: ({ status, access, welcome }) => (
       <>
-        <Status value={status} /> {welcome === "pending" ? <span class="hint">{columns.untold}</span> : null}
+        <Status value={status} />{" "}
+        {access === "open" || access === "closed" ? null : <span class="hint">{columns.shut[access]}</span>}{" "}
+        {welcome === "pending" ? <span class="hint">{columns.untold}</span> : null}
       </>
     ),
   },

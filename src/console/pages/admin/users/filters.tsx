@@ -10,6 +10,7 @@ import { useTyped } from "../../../ui/use-typed.ts";
 import { useApi } from "../../../use-api.tsx";
 import { CompanyFilter } from "../../companies/choice.tsx";
 import {
+  ACCESS_CHOICES,
   addressOfUsers,
   MAX_SEARCH,
   readUsersView,
@@ -74,6 +75,12 @@ export function Filters({ view }: { readonly view: UsersView }) {
           value={view.status}
           options={STATUSES.map((status) => [status, status === "" ? filters.anyStatus : common.status[status]])}
           onValue={(status) => choose({ status })}
+        />
+        <Select
+          label={filters.access}
+          value={view.access}
+          options={ACCESS_CHOICES.map((access) => [access, filters.accesses[access]])}
+          onValue={(access) => choose({ access })}
         />
         <Select
           label={filters.use}

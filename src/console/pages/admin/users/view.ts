@@ -1,7 +1,7 @@
 /** Which users are shown, as the address says it. */
 
 import { PAGES } from "../../../../shared/product/pages.ts";
-import { TERMS, USER_STATUSES } from "../../../../shared/product/statuses.ts";
+import { ACCESS_STATES, TERMS, USER_STATUSES } from "../../../../shared/product/statuses.ts";
 import { type QueryOf, searchOf } from "../../../api.ts";
 import { anyText, type Filters } from "../../../odd-filters.ts";
 import { pageOf } from "../../../ui/page-number.ts";
@@ -12,6 +12,8 @@ export interface UsersView {
   /** A part of what is known of a user; empty for everybody. */
   readonly q: string;
   readonly status: (typeof USER_STATUSES)[number] | "";
+  /** Only those whose access is so now; empty for all. */
+  readonly access: (typeof ACCESS_CHOICES)[number];
   /** Exactly this supervisor; empty for any. */
   readonly supervisor: string;
   /** The number of the company that they come from; empty for any. */
@@ -29,6 +31,7 @@ export interface UsersView {
 }
 
 export const STATUSES = ["", ...USER_STATUSES] as const;
+export const ACCESS_CHOICES = ["", ...ACCESS_STATES] as const;
 const NEVER = "never";
 const SILENCES = ["30d", "60d", "90d"] as const;
 /** Both filters of what people use, as one choice. */
@@ -48,7 +51,7 @@ const NEWEST: Sort = "-created_at";
 export const FILTERS: Readonly<Record<Exclude<keyof UsersView, "page">, Filters[string]>> = {
   ...{ q: anyText, supervisor: anyText, company: (value) => COMPANY.test(value) },
   ...{ status: STATUSES, sort: SORTS, last_used: ["", NEVER], silent_for: ["", ...SILENCES] },
-  ...{ welcome: WELCOMES, terms: TERMS_CHOICES },
+  ...{ welcome: WELCOMES, terms: TERMS_CHOICES, access: ACCESS_CHOICES },
 };
 
 /** Parses the address; values that make no sense do not count. */
@@ -57,6 +60,7 @@ export function readUsersView(query: Readonly<Record<string, string>>): UsersVie
   return {
     q: (query.q ?? "").slice(0, MAX_SEARCH),
     status: STATUSES.find((known) => known === query.status) ?? "",
+    access: ACCESS_CHOICES.find((known) => known === query.access) ?? "",
     supervisor: (query.supervisor ?? "").slice(0, MAX_SEARCH),
     company: COMPANY.test(query.company ?? "") ? (query.company ?? "") : "",
     last_used: isNever ? NEVER : "",
