@@ -365,6 +365,13 @@ export interface Operations {
     answer: { id: number; username: string; host_account: string; email: string; full_name: string; supervisor: string; purpose: string; source_networks: (string)[]; manager: boolean; status: "active" | "disabled" | "expired" | (string & {}); expire_at: string; access: "open" | "not_yet" | "outside_hours" | "on_request" | "closed" | (string & {}); access_changes_at: string | null; on_request: { rule: "self" | "sponsor" | "review" | (string & {}); max_hours: number; request: { id: number; status: "pending" | "approved" | "rejected" | (string & {}); hours: number; created_at: string; reviewed_at: string | null; reason: string } | null } | null; created_at: string; ends: { at: string; reason: "expiry" | "expired" | "disabled" | (string & {}); removed_at: string }; ssh: { host: string; port: number; host_keys: (string)[]; command: string; config: string; known_hosts: (string)[] } | null; extension: { id: number; status: "pending" | "approved" | "rejected" | (string & {}); days: number; created_at: string; reviewed_at: string | null; reason: string } | null; hours?: { texts: (string)[]; zone: string | null; starts_at: string | null; access: "open" | "not_yet" | "outside_hours" | "on_request" | "closed" | (string & {}); access_changes_at: string | null; next: { from: string; to: string } | null }; terms?: { version: string; pending: boolean; accepted_at: string | null }; contact: string };
     reason: "database.full" | "internal" | "rate.limited" | "request.invalid" | "request.too_large" | "request.too_slow" | "service.not_ready" | "session.missing" | "session.wrong_kind" | "token.expired" | "token.misplaced" | "token.network" | "token.revoked" | "token.wrong";
   };
+  /** Read when your access is open, as a calendar file. */
+  getOwnCalendar: {
+    route: "GET /me/hours.ics";
+    input: {  };
+    answer: string;
+    reason: "database.full" | "internal" | "rate.limited" | "request.invalid" | "request.too_large" | "request.too_slow" | "service.not_ready" | "session.missing" | "session.wrong_kind" | "token.expired" | "token.misplaced" | "token.network" | "token.revoked" | "token.wrong" | "user.missing";
+  };
   /** Read the company that you manage. */
   getOwnCompany: {
     route: "GET /me/company";

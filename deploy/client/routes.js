@@ -53,6 +53,7 @@ export const ROUTES = {
   getHostGroup: ["GET", "/host-groups/{id}"],
   getOpenApi: ["GET", "/openapi.json"],
   getOwnAccount: ["GET", "/me"],
+  getOwnCalendar: ["GET", "/me/hours.ics"],
   getOwnCompany: ["GET", "/me/company"],
   getPasskeyChallenge: ["GET", "/auth/passkey/challenge"],
   getPrincipal: ["GET", "/auth/me"],

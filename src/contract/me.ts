@@ -127,6 +127,20 @@ export const me = {
     who: externalUsers,
     answer: OwnRecord,
   },
+  "GET /me/hours.ics": {
+    operationId: "getOwnCalendar",
+    summary: "Read when your access is open, as a calendar file",
+    description:
+      "RFC 5545, with the windows of the next 60 days as events in UTC, by start, end and hours; of access on request what is allowed. Hours of hosts are left out.",
+    who: externalUsers,
+    success: {
+      description: "The calendar",
+      headers: { "Content-Disposition": { schema: { type: "string" } } },
+      content: { "text/calendar": { schema: { type: "string" } } },
+    },
+    refusals: { 404: true },
+    reasons: ["user.missing"],
+  },
   "GET /me/terms": {
     operationId: "getTerms",
     summary: "Read the terms of use",

@@ -61,3 +61,22 @@ describe("the hours of a user over HTTP", () => {
     expect(cleared.body.data).toMatchObject({ hours: null, access: "open", access_changes_at: null });
   });
 });
+
+describe("GET /me/hours.ics", () => {
+  test("has the windows of the next 60 days, for nobody else, and none of who is disabled", async () => {
+    const { client, id } = await app.user("cal");
+    await admin.call("PATCH", `/users/${id}`, { hours: OFFICE });
+    await admin.call("POST", `/users/${id}/extend`, { days: 90 });
+    const answer = await client.call("GET", "/me/hours.ics");
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "text/calendar; charset=utf-8"]);
+    expect(answer.headers.get("cache-control")).toBe("no-store");
+    const starts = [...answer.text.matchAll(/^DTSTART:(.*)\r$/gm)].map(([, start]) => start);
+    // Today's goes on; the last is within 60 days.
+    expect(starts[0]).toBe("20261127T100000Z");
+    expect(starts.slice(1, 3)).toEqual(["20261130T070000Z", "20261204T070000Z"]);
+    expect(starts.at(-1)).toBe("20270125T070000Z");
+    expect((await admin.call("GET", "/me/hours.ics")).status).toBe(403);
+    await admin.call("POST", `/users/${id}/disable`);
+    expect((await client.call("GET", "/me/hours.ics")).text).not.toContain("VEVENT");
+  });
+});

@@ -77,6 +77,7 @@ const MAY: Readonly<Record<string, readonly Caller[]>> = {
   "PATCH /me/keys/:id": USERS,
   "DELETE /me/keys/:id": USERS,
   "GET /me/audit": USERS,
+  "GET /me/hours.ics": USERS,
   "GET /me/terms": USERS,
   "POST /me/terms": USERS,
   "POST /me/lock": USERS,

@@ -12,6 +12,7 @@ import { Typed } from "../../ui/typed.tsx";
 import { Loaded } from "../../use-api.tsx";
 import { AccessOnRequest } from "./overview/access.tsx";
 import { End } from "./overview/end.tsx";
+import { OwnHours } from "./overview/hours.tsx";
 import { MoreTime } from "./overview/more-time.tsx";
 import { type OwnAccount, useOwnAccount, useOwnKeys } from "./own-account.ts";
 import { AskForTerms, isAsked, TermsAgain } from "./terms.tsx";
@@ -27,6 +28,7 @@ export const Overview = signedIn("user", () => {
             <AskForTerms own={account} />
             {account.status === "active" && keys.data?.items.length === 0 && !isAsked(account) ? <FirstKey /> : null}
             <End own={account} />
+            <OwnHours own={account} />
             <AccessOnRequest own={account} />
             <div class="columns">
               <Connection own={account} hasKeys={keys.data?.items.length !== 0} />

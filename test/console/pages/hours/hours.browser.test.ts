@@ -228,4 +228,31 @@ describeInBrowser("hours", () => {
     },
     HANG,
   );
+
+  test(
+    "are on the user's own page, in their zone and the reader's, with a calendar",
+    async () => {
+      await updateUser(system.system, id, { hours: parseHours("thu-fri 08:00-12:00 America/New_York") });
+      const watched = await openSignedIn(browser, system, { user: "jensen" });
+      const mine = watched.page;
+      await mine.setViewportSize({ width: 320, height: 640 });
+      await mine.goto(PAGES.me);
+      await mine.getByText("It is outside your hours: no key opens your account now.").waitFor();
+      await mine.getByText("Next: today 08:00 (in your time zone today 14:00)").waitFor();
+      const link = mine.getByRole("link", { name: "Calendar file with the next 60 days" });
+      const [file] = await Promise.all([mine.waitForEvent("download"), link.click()]);
+      expect(file.suggestedFilename()).toBe("hours.ics");
+      await atRest(mine);
+      const folder = process.env.UAM_TEST_PICTURES;
+      if (folder) await mine.screenshot({ path: `${folder}/hours-own-phone.png`, fullPage: true });
+      expect(await axeFinds(mine)).toEqual([]);
+      await updateUser(system.system, id, { hours: parseHours("fri 08:00-18:00; thu 09:00-12:00 Europe/Berlin") });
+      await mine.reload();
+      await mine.getByText("Open until today 18:00").waitFor();
+      await mine.getByText("Next: Thursday 09:00").waitFor();
+      expectNoFaults(watched);
+      await watched.close();
+    },
+    HANG,
+  );
 });

@@ -55,6 +55,7 @@ const STATUSES: Record<string, readonly number[]> = {
   "DELETE /users/{id}/sessions/{sessionId}": [200, 400, 401, 403, 404],
   "DELETE /users/{id}/web-sessions": [200, 400, 401, 403, 404],
   "GET /me": [200, 401, 403],
+  "GET /me/hours.ics": [200, 401, 403, 404],
   "GET /me/terms": [200, 401, 403, 404],
   "POST /me/terms": [200, 400, 401, 403, 404, 409],
   "POST /me/lock": [200, 400, 401, 403, 404, 409],
