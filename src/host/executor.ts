@@ -1,6 +1,7 @@
 /** Carries out changes, inspects the host, and describes changes for a log. */
 
-import type { Account, AccountRef, LoginLog, RefusalLog, SshSession } from "../protocol/host.ts";
+import type { Account, AccountRef } from "../protocol/host.ts";
+import type { LoginLog, RefusalLog, SshSession } from "../protocol/logins.ts";
 import { publicMessage, UamError } from "../shared/errors.ts";
 import type { Log, LogFields } from "../shared/log.ts";
 import { octal } from "../shared/text/octal.ts";

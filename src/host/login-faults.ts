@@ -1,7 +1,8 @@
 /** The faults on the host that keep the owner of an open account out: in its entry, files and keys, and in sshd's settings for it. */
 
 import { accessSync, constants, existsSync, lstatSync, readFileSync, type Stats, statSync } from "node:fs";
-import type { Account, Drift, LoginFault } from "../protocol/host.ts";
+import type { Account, Drift } from "../protocol/host.ts";
+import type { LoginFault } from "../protocol/logins.ts";
 import type { HostObstacle } from "../shared/product/login-obstacles.ts";
 import { withoutPrefix } from "../shared/text/account-name.ts";
 import { octal } from "../shared/text/octal.ts";
@@ -87,6 +88,7 @@ async function faultsOf(context: HostContext, { drift, account, owner }: Found):
     case "home":
       return [fault("home", problem, RECONCILE)];
     case "group":
+    case "profile":
       return [fault("account_group", problem, RECONCILE, false)];
     case "key_file":
       return [

@@ -36,6 +36,7 @@ import {
 } from "./plan/plan.ts";
 import { plannedBy } from "./planned.ts";
 import { countLogins } from "./processes/ssh-sessions.ts";
+import { holdProfiles, narrowProfile } from "./profiles/hold.ts";
 import { reconcileAccounts } from "./reconcile.ts";
 import { nameRefusals } from "./refusals.ts";
 import { removeAccount } from "./removal.ts";
@@ -70,6 +71,8 @@ export function createManagedHost(context: HostContext): Host {
     takeKey: (account, fingerprint) => takeKey(context, account, fingerprint),
     narrowKeys: (account) => narrowKeys(context, account),
     shortenAccount: (account) => shortenAccount(context, account),
+    narrowProfile: (account) => narrowProfile(context, account),
+    holdProfiles: (profiles, purpose) => holdProfiles(context, profiles, purpose),
     removeAccount: (account) => removeAccount(context, account),
     reconcile: (accounts, checkOnly) => reconcileAccounts(context, accounts, checkOnly),
     orphanUids: async () => (isDry ? [] : await orphanUids()),

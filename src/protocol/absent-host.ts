@@ -30,6 +30,8 @@ export const ABSENT_HOST: Host = {
   takeKey: async () => ({ rewritten: true, owed: [] }),
   narrowKeys: async () => [],
   shortenAccount: async () => [],
+  narrowProfile: async () => NOTHING_LEFT,
+  holdProfiles: async (profiles) => profiles.map(({ name }) => ({ name, state: "applied" })),
   removeAccount: async () => NOTHING_LEFT,
   reconcile: async () => [],
   orphanUids: async () => [],

@@ -1,11 +1,15 @@
 /** The narrow interface between the features and the host: the wanted accounts, and the operations of a host. */
 
-import type { HostObstacle } from "../shared/product/login-obstacles.ts";
+import type { LoginFault, LoginLog, RefusalLog, SshSession } from "./logins.ts";
+import type { HostProfile, ProfileState } from "./profile.ts";
 
 export type HostMode = "dry-run" | "direct" | "sudo";
 
 /** How a host is managed; `none` if there is no host, and every operation counts as done. */
 export type HostKind = HostMode | "none";
+
+/** Whether a change gives access or takes it away: what fails of a gift is undone, what fails of a taking is owed. */
+export type Purpose = "give" | "take";
 
 /** One active key, re-encoded by us; nothing a user typed is in it. */
 export interface HostKey {
@@ -49,6 +53,8 @@ export interface Account extends AccountRef {
   readonly keys: readonly HostKey[];
   /** Of a shut account that opens again by itself: its crontab, at jobs and lingering stay. cron and at refuse to run them meanwhile. */
   readonly keepsJobs?: boolean;
+  /** The name of the profile that says what it may do; absent: whatever the host lets any account do. */
+  readonly profile?: string | undefined;
 }
 
 /** `foreign`: an account of that name exists, or one with that uid, but it is not ours. Our account has both, in any groups. */
@@ -67,6 +73,8 @@ export type DriftKind =
   | "expiry_date"
   /** Somebody took the account out of our group. */
   | "group"
+  /** The account's groups are not those of its profile. */
+  | "profile"
   /** The home of a shut account is not root's, or that of an open one is. */
   | "home"
   | "processes"
@@ -115,67 +123,6 @@ export type KeyTaken =
 
 /** The state of an account's scheduled jobs, if there were any: root has a copy for 30 days, or they are gone without one. */
 export type JobsGone = "kept" | "lost";
-
-/** A login by SSH that is open now. */
-export interface SshSession {
-  /** Digits that identify this very connection: never another one, even if it has the same process number later. */
-  readonly id: string;
-  /** When the connection was opened. */
-  readonly since: Date;
-  /** The client's address as the kernel has it; "" where the connection has none. */
-  readonly from: string;
-  /** `SHA256:…` of the key that opened it, where sshd's own log proves it. */
-  readonly fingerprint: string | undefined;
-}
-
-/** A login that sshd's own log proves. */
-export interface Login {
-  /** The account's name. */
-  readonly account: string;
-  /** `SHA256:…` of the key that was accepted. */
-  readonly fingerprint: string;
-  readonly at: Date;
-  /** The client's address; "" where the log names none. */
-  readonly from: string;
-}
-
-/** A login that sshd refused, by its own log. */
-export interface RefusedLogin {
-  readonly at: Date;
-  /** The client's address; "" where the log names none. */
-  readonly from: string;
-  /** Sshd's own words, which a client may have chosen a part of. */
-  readonly why: string;
-}
-
-/** The newest part of sshd's log, as far as it is about refusals of one account. */
-export interface RefusalLog {
-  /** The newest first; at most ten. */
-  readonly refusals: readonly RefusedLogin[];
-  /** How far back the log was read, where there is more of it. */
-  readonly since?: Date | undefined;
-  /** Why it could not be read, as a sentence: then nothing is known. */
-  readonly unread?: string | undefined;
-}
-
-/** Something on the host that keeps the owner of an open account out, or may. */
-export interface LoginFault {
-  readonly reason: HostObstacle;
-  /** A sentence without a full stop. */
-  readonly text: string;
-  /** What to do about it, likewise. */
-  readonly remedy: string;
-  /** Whether nobody gets in because of it; otherwise some get in, or not as they should. */
-  readonly blocks: boolean;
-}
-
-/** A piece of sshd's log. */
-export interface LoginLog {
-  /** The oldest first; at most as many as one reading takes. */
-  readonly logins: readonly Login[];
-  /** Where the next reading begins, in the host's own format; "" for the beginning. */
-  readonly next: string;
-}
 
 /** The part that a present account needs before it can be given access: the rest of its creation, after a crash, or our group. */
 export type Lacking = "rest" | "group";
@@ -243,6 +190,16 @@ export interface Host {
   narrowKeys(account: Account): Promise<readonly string[]>;
   /** Takes access away after an earlier end: from the files as `narrowKeys` does, and by the expiry date. Ends nothing that runs. */
   shortenAccount(account: Account): Promise<readonly string[]>;
+  /**
+   * Takes away what the account may do beyond its profile, `account.profile`: its new sessions have no more, first; then every session and process
+   * of it ends that may have more.
+   */
+  narrowProfile(account: Account): Promise<Closing>;
+  /**
+   * Makes the host hold exactly these profiles, and asks sshd what it would let an account of each do. Where sshd's answer differs, a change that
+   * gives is undone, and one that takes stays; each state says so. Cheap where nothing differs. Never throws for the problem of one profile.
+   */
+  holdProfiles(profiles: readonly HostProfile[], purpose: Purpose): Promise<readonly ProfileState[]>;
   /**
    * Takes access away for good: shut, processes, scheduled jobs, mail spool, home directory, the account's entry. With
    * nothing owed, all of it is gone; a missing account owes at most the rest of its home.

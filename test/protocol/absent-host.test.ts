@@ -18,6 +18,10 @@ describe("ABSENT_HOST", () => {
     expect(await host.takeKey(account, "SHA256:x")).toEqual({ rewritten: true, owed: [] });
     expect(await host.narrowKeys(account)).toEqual([]);
     expect(await host.shortenAccount(account)).toEqual([]);
+    expect(await host.narrowProfile({ ...account, profile: "drop" })).toEqual({ refused: true, owed: [] });
+    expect(await host.holdProfiles([{ name: "drop", kind: "sftp", secondFactor: "none" }], "take")).toEqual([
+      { name: "drop", state: "applied" },
+    ]);
     expect(await host.reconcile([account], false)).toEqual([]);
     expect([await host.nameTaken("root"), await host.uidTaken(0)]).toEqual([false, false]);
     expect([await host.findAccount("root"), await host.highestUid(0, 60_000)]).toEqual([undefined, undefined]);

@@ -2,17 +2,9 @@
 
 import { usableKeys } from "../../src/host/key-file/authorized-keys.ts";
 import { isInside } from "../../src/host/processes/outside.ts";
-import type {
-  Account,
-  AccountRef,
-  Closing,
-  Host,
-  Login,
-  LoginFault,
-  RefusalLog,
-  SshSession,
-  Stray,
-} from "../../src/protocol/host.ts";
+import type { Account, AccountRef, Closing, Host, Stray } from "../../src/protocol/host.ts";
+import type { Login, LoginFault, RefusalLog, SshSession } from "../../src/protocol/logins.ts";
+import type { HostProfile } from "../../src/protocol/profile.ts";
 import { UamError } from "../../src/shared/errors.ts";
 import type { Reason } from "../../src/shared/product/reasons.ts";
 
@@ -28,6 +20,8 @@ export interface FakeAccount {
   hasJobs?: boolean;
   /** By fingerprint, from where they may be used, where that is not anywhere. */
   from?: Readonly<Record<string, readonly string[]>> | undefined;
+  /** The name of its profile, where it has one. */
+  profile?: string | undefined;
 }
 
 /** What can fail: a method as a whole, or one step of a closing. */
@@ -39,6 +33,8 @@ export type FakeAction =
   | "takeKey"
   | "narrowKeys"
   | "shortenAccount"
+  | "narrowProfile"
+  | "holdProfiles"
   | "removeAccount"
   | "sessions"
   | "endSession"
@@ -56,6 +52,10 @@ export interface FakeHost extends Host {
   readonly calls: string[];
   /** Actions that fail until removed from the set. */
   readonly failing: Set<FakeAction>;
+  /** The profiles that it was last made to hold. */
+  readonly profiles: HostProfile[];
+  /** What keeps it from holding a profile, by its name. */
+  readonly profileProblems: Map<string, string>;
   /** Types of keys that sshd refuses. */
   readonly refusedTypes: Set<string>;
   /** Fingerprints in an administrator's files that sshd also reads. */
@@ -84,6 +84,8 @@ export function createFakeHost(pause = 3): FakeHost {
   const failing = new Set<FakeAction>();
   const elsewhere = new Set<string>();
   const refusedTypes = new Set<string>();
+  const profiles: FakeHost["profiles"] = [];
+  const profileProblems: FakeHost["profileProblems"] = new Map();
   const drifts: FakeHost["drifts"] = [];
   const strays: FakeHost["strays"] = [];
   const sessions: FakeHost["sessionsOpen"] = [];
@@ -130,6 +132,8 @@ export function createFakeHost(pause = 3): FakeHost {
     accounts,
     calls,
     failing,
+    profiles,
+    profileProblems,
     refusedTypes,
     elsewhere,
     drifts,
@@ -166,7 +170,14 @@ export function createFakeHost(pause = 3): FakeHost {
     createAccount: async (account) => {
       await act("createAccount", account);
       refuse("createAccount", account);
-      accounts.set(account.name, { uid: account.uid, open: true, expireAt: account.expireAt, file: [] });
+      const { uid, expireAt, profile } = account;
+      accounts.set(account.name, {
+        uid,
+        open: true,
+        expireAt,
+        file: [],
+        ...(profile === undefined ? {} : { profile }),
+      });
     },
     writeKeys: async (account) => {
       await act("writeKeys", account);
@@ -179,6 +190,7 @@ export function createFakeHost(pause = 3): FakeHost {
       const found = require(account);
       if (found.outside) throw conflict(`The account ${account.name} is not in the group`, "account.group");
       found.open = account.open;
+      putInProfile(found, account);
       found.expireAt = account.expireAt;
       Object.assign(found, fileOf(account));
     },
@@ -213,6 +225,28 @@ export function createFakeHost(pause = 3): FakeHost {
       found.expireAt = account.expireAt;
       Object.assign(found, fileOf(account));
       return [];
+    },
+    narrowProfile: async (account) => {
+      await act("narrowProfile", account);
+      const found = require(account);
+      if (failing.has("narrowProfile")) return { refused: false, owed: [refusal("narrowProfile", account)] };
+      putInProfile(found, account);
+      if (failing.has("endProcesses")) return { refused: false, owed: [refusal("endProcesses", account)] };
+      sessions.splice(0, sessions.length, ...sessions.filter((session) => session.account !== account.name));
+      return { refused: false, owed: [] };
+    },
+    holdProfiles: async (wanted, purpose) => {
+      const before = JSON.stringify(profiles);
+      if (JSON.stringify(wanted) !== before) calls.push(`holdProfiles ${purpose} ${wanted.map(({ name }) => name)}`);
+      const problems = new Map(profileProblems);
+      if (failing.has("holdProfiles"))
+        for (const { name } of wanted) problems.set(name, "The host refused: holdProfiles");
+      const held = wanted.map(({ name }) => ({ name, problem: problems.get(name) }));
+      const isUndone = purpose === "give" && held.some(({ problem }) => problem !== undefined);
+      if (!isUndone) profiles.splice(0, profiles.length, ...wanted);
+      return held.map(({ name, problem }) =>
+        problem === undefined ? { name, state: "applied" } : { name, state: "problem", problem },
+      );
     },
     removeAccount: async (ref) => {
       await act("removeAccount", ref);
@@ -276,6 +310,11 @@ export function createFakeHost(pause = 3): FakeHost {
 /** With the reason that the real host gives. */
 function conflict(sentence: string, reason: Reason): UamError {
   return new UamError("conflict", sentence, { reason });
+}
+
+function putInProfile(found: FakeAccount, { profile }: Account): void {
+  if (profile === undefined) delete found.profile;
+  else found.profile = profile;
 }
 
 function fileOf(account: Account): Pick<FakeAccount, "file" | "from"> {

@@ -4,7 +4,8 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { HostSettings } from "../../src/host/settings.ts";
-import type { AccountRef, Host, SshSession } from "../../src/protocol/host.ts";
+import type { AccountRef, Host } from "../../src/protocol/host.ts";
+import type { SshSession } from "../../src/protocol/logins.ts";
 import { UamError } from "../../src/shared/errors.ts";
 import type { LogLine } from "./host-account.ts";
 
@@ -20,6 +21,8 @@ export interface RemoteHost
     | "takeKey"
     | "narrowKeys"
     | "shortenAccount"
+    | "narrowProfile"
+    | "holdProfiles"
     | "removeAccount"
     | "reconcile"
     | "endSession"
@@ -102,6 +105,8 @@ function startHost(privileges: readonly string[], overrides: Partial<HostSetting
     takeKey: (account, fingerprint) => call("takeKey", account, fingerprint) as ReturnType<Host["takeKey"]>,
     narrowKeys: (account) => call("narrowKeys", account) as ReturnType<Host["narrowKeys"]>,
     shortenAccount: (account) => call("shortenAccount", account) as ReturnType<Host["shortenAccount"]>,
+    narrowProfile: (account) => call("narrowProfile", account) as ReturnType<Host["narrowProfile"]>,
+    holdProfiles: (profiles, purpose) => call("holdProfiles", profiles, purpose) as ReturnType<Host["holdProfiles"]>,
     removeAccount: (account) => call("removeAccount", account) as ReturnType<Host["removeAccount"]>,
     reconcile: (accounts, checkOnly) => call("reconcile", accounts, checkOnly) as ReturnType<Host["reconcile"]>,
     sessions: (account) => call("sessions", account) as ReturnType<RemoteHost["sessions"]>,

@@ -5,7 +5,8 @@ import { createInterface } from "node:readline";
 import { createHost } from "../../src/host/create-host.ts";
 import { checkSudo } from "../../src/host/execute/sudo-check.ts";
 import type { HostSettings } from "../../src/host/settings.ts";
-import type { Account, Host } from "../../src/protocol/host.ts";
+import type { Account, Host, Purpose } from "../../src/protocol/host.ts";
+import type { HostProfile } from "../../src/protocol/profile.ts";
 import { bunRuntime } from "../../src/runtime/bun.ts";
 import { UamError } from "../../src/shared/errors.ts";
 import { recordingLog, testSettings } from "./host-account.ts";
@@ -44,6 +45,10 @@ async function call(method: string, args: readonly unknown[]): Promise<unknown> 
       return await made.narrowKeys(account(args[0]));
     case "shortenAccount":
       return await made.shortenAccount(account(args[0]));
+    case "narrowProfile":
+      return await made.narrowProfile(account(args[0]));
+    case "holdProfiles":
+      return await made.holdProfiles(args[0] as HostProfile[], args[1] as Purpose);
     case "removeAccount":
       return await made.removeAccount(account(args[0]));
     case "reconcile":

@@ -1,7 +1,7 @@
 /** When each key was last used, from sshd's own log. */
 
 import { and, eq, isNull, lt, or, sql } from "drizzle-orm";
-import type { Login } from "../../protocol/host.ts";
+import type { Login } from "../../protocol/logins.ts";
 import { withoutPrefix } from "../../shared/text/account-name.ts";
 import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import { LOCAL_HOST, loginLogs, sshKeys, users } from "../../store/schema.ts";

@@ -1,6 +1,7 @@
 /** "Can they log in now?": by what is stored, by what the hosts show, and by sshd's own log of refused logins. */
 
-import type { Account, LoginFault, RefusalLog, RefusedLogin } from "../../protocol/host.ts";
+import type { Account } from "../../protocol/host.ts";
+import type { LoginFault, RefusalLog, RefusedLogin } from "../../protocol/logins.ts";
 import { publicMessage, UamError } from "../../shared/errors.ts";
 import type { LoginObstacle } from "../../shared/product/login-obstacles.ts";
 import { replaceUnprintable, visibleEscape } from "../../shared/text/text.ts";

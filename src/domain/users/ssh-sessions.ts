@@ -1,7 +1,7 @@
 /** Lists the users who are logged in by SSH now, and ends single logins. */
 
 import { and, desc, eq, inArray } from "drizzle-orm";
-import type { SshSession } from "../../protocol/host.ts";
+import type { SshSession } from "../../protocol/logins.ts";
 import { UamError } from "../../shared/errors.ts";
 import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import type { Database, Transaction } from "../../store/client.ts";

@@ -1,6 +1,7 @@
 /** SSH sessions in sudo mode: the service asks this very program, run as root, because only root can see the evidence. */
 
-import type { AccountRef, Login, RefusalLog, RefusedLogin } from "../../protocol/host.ts";
+import type { AccountRef } from "../../protocol/host.ts";
+import type { Login, RefusalLog, RefusedLogin } from "../../protocol/logins.ts";
 import { UamError } from "../../shared/errors.ts";
 import { type Log, silentLog } from "../../shared/log.ts";
 import type { Kernel } from "../../shared/system/kernel.ts";

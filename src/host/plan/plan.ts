@@ -1,6 +1,6 @@
 /** Turns a desired state into a list of changes as data. Pure: nothing here reads the host or the clock. */
 
-import type { Account, AccountRef } from "../../protocol/host.ts";
+import type { Account, AccountRef, Purpose } from "../../protocol/host.ts";
 import { hostAccountOf } from "../../shared/text/account-name.ts";
 import { DAY } from "../../shared/time/clock.ts";
 import { type KeyFile, keyFileOf, type Owner } from "../key-file/key-path.ts";
@@ -52,9 +52,6 @@ export type Change =
 
 /** A control group, or a file by which systemd knows something. */
 export type SystemdSubject = { readonly group: string } | { readonly file: string };
-
-/** Whether a change gives access or takes it away. */
-export type Purpose = "give" | "take";
 
 /** The wanted shadow entry of an account. */
 export interface WantedShadow {

@@ -1,6 +1,6 @@
 /** The logins that sshd's own log proves, read on from where the last reading stopped. */
 
-import type { Login, LoginLog } from "../../protocol/host.ts";
+import type { Login, LoginLog } from "../../protocol/logins.ts";
 import { findCommand } from "../command.ts";
 import type { HostSettings } from "../settings.ts";
 import { parseAccepted } from "./accepted.ts";

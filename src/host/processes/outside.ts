@@ -1,7 +1,8 @@
 /** Ending the SSH connections that come from outside the networks from where an account's keys may be used. */
 
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Account, HostKey, SshSession } from "../../protocol/host.ts";
+import type { Account, HostKey } from "../../protocol/host.ts";
+import type { SshSession } from "../../protocol/logins.ts";
 import { hasAddress } from "../../shared/net/networks.ts";
 import type { HostSessions } from "../executor.ts";
 

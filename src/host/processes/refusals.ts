@@ -1,7 +1,7 @@
 /** The logins to an account that sshd refused, by its own log. */
 
 import { isIP } from "node:net";
-import type { RefusalLog, RefusedLogin } from "../../protocol/host.ts";
+import type { RefusalLog, RefusedLogin } from "../../protocol/logins.ts";
 import { MINUTE } from "../../shared/time/clock.ts";
 import { findCommand } from "../command.ts";
 import type { HostSettings } from "../settings.ts";
