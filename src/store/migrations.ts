@@ -53,6 +53,7 @@ import groupHours from "../../drizzle/0049_group_hours.sql" with { type: "text" 
 import accessOnRequest from "../../drizzle/0050_access_on_request.sql" with { type: "text" };
 import searchFullNames from "../../drizzle/0051_search_full_names.sql" with { type: "text" };
 import ownHostHours from "../../drizzle/0052_own_host_hours.sql" with { type: "text" };
+import profiles from "../../drizzle/0053_profiles.sql" with { type: "text" };
 
 export interface Migration {
   readonly name: string;
@@ -113,4 +114,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0050_access_on_request", sql: accessOnRequest },
   { name: "0051_search_full_names", sql: searchFullNames },
   { name: "0052_own_host_hours", sql: ownHostHours },
+  { name: "0053_profiles", sql: profiles },
 ];

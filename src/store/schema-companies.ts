@@ -1,8 +1,8 @@
-/** The table of the companies that external users come from. */
+/** The tables of what binds external users: the companies that they come from, and the profiles that say what they may do. */
 
 import { sql } from "drizzle-orm";
-import { check, integer, pgTable, text } from "drizzle-orm/pg-core";
-import { ACTOR_TYPES, COMPANY_STATUSES } from "../shared/product/statuses.ts";
+import { boolean, check, integer, pgTable, text } from "drizzle-orm/pg-core";
+import { ACTOR_TYPES, COMPANY_STATUSES, PROFILE_KINDS, SECOND_FACTORS } from "../shared/product/statuses.ts";
 import { id, time } from "./columns.ts";
 
 /** Companies. Limits that are null or empty limit nothing. */
@@ -46,3 +46,43 @@ export const companies = pgTable(
 );
 
 export type CompanyRow = typeof companies.$inferSelect;
+
+/** Profiles. What is null or empty restricts nothing, or does not apply to the kind. */
+export const profiles = pgTable(
+  "profiles",
+  {
+    id: id(),
+    /** Never another: hosts have a group of that name. */
+    name: text().notNull().unique(),
+    kind: text({ enum: PROFILE_KINDS }).notNull(),
+    /** Of files: an absolute path. */
+    directory: text(),
+    readOnly: boolean().notNull().default(false),
+    /** Octal digits. */
+    umask: text(),
+    /** `host:port`; those of a shell whose forwarding goes nowhere else, too. */
+    targets: text().array().notNull().default([]),
+    /** Whether a shell may forward connections: anywhere, where it has no targets. */
+    forwarding: boolean().notNull().default(true),
+    /** The name of a program. */
+    command: text(),
+    idleSeconds: integer(),
+    /** In each connection. */
+    maxSessions: integer(),
+    secondFactor: text({ enum: SECOND_FACTORS }).notNull().default("none"),
+    /** Supplementary groups of the host. */
+    groups: text().array().notNull().default([]),
+    /** Names of the host's sudo templates. */
+    sudo: text().array().notNull().default([]),
+    /** The path of a file. */
+    banner: text(),
+    createdAt: time().notNull(),
+    updatedAt: time().notNull(),
+  },
+  (t) => [
+    check("profiles_kind", sql`${t.kind} in ('shell', 'sftp', 'forward', 'command')`),
+    check("profiles_second_factor", sql`${t.secondFactor} in ('none', 'verified')`),
+  ],
+);
+
+export type ProfileRow = typeof profiles.$inferSelect;

@@ -5,6 +5,7 @@ import { bigint, check, index, integer, pgTable, primaryKey, text, uniqueIndex }
 import { HOST_KINDS, HOST_STATUSES } from "../shared/product/statuses.ts";
 import { bytea, id, time } from "./columns.ts";
 import { users } from "./schema.ts";
+import { profiles } from "./schema-companies.ts";
 
 /** The hosts; number 1 is the one that the service itself runs on. A row goes when the host is forgotten. */
 export const hosts = pgTable(
@@ -31,6 +32,8 @@ export const hosts = pgTable(
     sshPort: integer().notNull().default(22),
     /** JSON of ServerKey. */
     hostKeys: text().notNull().default("[]"),
+    /** JSON of ProfileState: whether it holds the profiles; null where it never said. */
+    profiles: text(),
     mode: text().notNull().default(""),
     version: text().notNull().default(""),
     enrolledAt: time().notNull(),
@@ -60,6 +63,8 @@ export const hostGroups = pgTable("host_groups", {
   leaseMs: bigint({ mode: "number" }),
   /** In which its hosts are open, as `parseHours` reads them; null for always. Those of all of a host's groups count. */
   hours: text(),
+  /** What may be done at most by whoever comes to its hosts by it; null for anything. */
+  profile: text().references(() => profiles.name),
   createdAt: time().notNull(),
 });
 

@@ -13,7 +13,7 @@ import {
 } from "../shared/product/statuses.ts";
 import { allowance, hours, id, time } from "./columns.ts";
 import { searched } from "./conditions.ts";
-import { companies } from "./schema-companies.ts";
+import { companies, profiles } from "./schema-companies.ts";
 
 /** External users. A row goes when the user is deleted. */
 export const users = pgTable(
@@ -36,6 +36,8 @@ export const users = pgTable(
     manager: boolean().notNull().default(false),
     /** Who answers for them, in lower case; "": their company's sponsor, or nobody. */
     sponsorEmail: text().notNull().default(""),
+    /** What they may do, by the profile's name; null for anything. */
+    profile: text().references(() => profiles.name),
     status: text({ enum: USER_STATUSES }).notNull().default("active"),
     expireAt: time().notNull(),
     ...hours(),
@@ -66,6 +68,7 @@ export const users = pgTable(
     index("users_hours_due_at").on(t.hoursDueAt).where(sql`${t.hoursDueAt} is not null`),
     index("users_company_id").on(t.companyId, t.id).where(sql`${t.companyId} is not null`),
     index("users_sponsor_email").on(t.sponsorEmail, t.id).where(sql`${t.sponsorEmail} <> ''`),
+    index("users_profile").on(t.profile, t.id).where(sql`${t.profile} is not null`),
     index("users_seen_at").on(t.seenAt, t.createdAt, t.id),
     // Each search looks through recent changes, so only a few may wait.
     index("users_search")
@@ -125,7 +128,7 @@ export const closings = pgTable(
     problem: text().notNull().default(""),
   },
   (t) => [
-    check("closings_kind", sql`${t.kind} in ('shut', 'remove', 'revoke', 'narrow', 'shorten', 'leave')`),
+    check("closings_kind", sql`${t.kind} in ('shut', 'remove', 'revoke', 'narrow', 'shorten', 'leave', 'profile')`),
     uniqueIndex("closings_about").on(t.userId, t.kind, t.keyId),
     index("closings_due_at").on(t.dueAt),
   ],

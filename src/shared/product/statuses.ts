@@ -44,6 +44,11 @@ export type QuestionKind = (typeof QUESTION_KINDS)[number];
  */
 export const CLOSING_KINDS = ["shut", "remove", "revoke", "narrow", "shorten", "leave"] as const;
 
+/** What the accounts of a profile are for: anything, files, connections to targets, or one program. */
+export const PROFILE_KINDS = ["shell", "sftp", "forward", "command"] as const;
+/** What a login by key needs besides the key: nothing, or that the person is there and types the PIN of a hardware key. */
+export const SECOND_FACTORS = ["none", "verified"] as const;
+
 /** The roles of administrators; shared/product/roles.ts has their rights. */
 export const ADMIN_ROLES = ["owner", "operator", "reviewer", "auditor"] as const;
 
