@@ -74,6 +74,7 @@ export const TESTED_BY: Readonly<Record<string, readonly string[]>> = {
   "domain/sponsors": ["domain/sponsors/sponsors.test.ts", "domain/decisions/decisions.test.ts"],
   "domain/access": ["domain/access/access.test.ts"],
   "domain/accounts": ["domain/accounts/closings.test.ts", "server/api/pairs.test.ts"],
+  "domain/accounts/profile-change.ts": ["domain/profiles/profiles.test.ts"],
   "domain/accounts/local-account.ts": ["domain/hosts/local-account.test.ts"],
   "domain/accounts/narrowing.ts": ["host/networks.host.test.ts"],
   "domain/audit/matching.ts": ["domain/audit/search.test.ts", "domain/exports/audit-filters.test.ts"],
@@ -99,6 +100,8 @@ export const TESTED_BY: Readonly<Record<string, readonly string[]>> = {
   "domain/stats/names.ts": ["cli/terminal/completion.test.ts"],
   "domain/users": ["domain/users/users.test.ts"],
   "domain/wire": ["domain/wire/many-hosts.test.ts", "domain/wire/state.test.ts"],
+
+  "domain/profiles/hold.ts": ["domain/profiles/profiles.test.ts"],
 
   "host/adoption/adopter.ts": ["cli/commands/users/user-adopt.host.test.ts"],
   "host/adoption/shadow.ts": ["host/adoption/take.host.test.ts"],

@@ -13,6 +13,7 @@ import { closings, type KeyRow, sshKeys } from "../../store/schema.ts";
 import { type Closing, closingsOf, isShutting, keepsShut } from "./closings.ts";
 import { selectUsers, type User } from "./find-user.ts";
 import { type Access, accessAt, atOwnHost, openingsBetween, openUntil } from "./opening.ts";
+import { profileHere } from "./profiles.ts";
 
 /** Which account is the user's. */
 export function refOf(user: Pick<User, "username" | "uid">): AccountRef {
@@ -45,6 +46,7 @@ export function accountAt(
   const user = atOwnHost({ ...stored, expireAt: endOf(stored, owed) });
   const access = accessAt(user, now);
   if (access.access === "closed" || owed.some(isShutting)) return shutAccountOf(user);
+  if (profileHere(user) === "incomparable") return { ...shutAccountOf(user), keepsJobs: true };
   if (access.access !== "open" && !keepsSessions(user, access)) return { ...shutAccountOf(user), keepsJobs: true };
   if (access.access !== "open") return withoutLogins(withoutTaken(user, { keys, owed }));
   return withoutTaken({ ...user, expireAt: openUntil(user, access) }, { keys, owed });
@@ -111,6 +113,7 @@ export function openAccountOf(user: User, keys: readonly KeyRow[], owed: readonl
   const narrowings = owed.filter(({ kind }) => kind === "narrow");
   return {
     ...refOf(user),
+    ...boundBy(user),
     expireAt: user.expireAt,
     open: true,
     keys: keys.map((key) => {
@@ -126,7 +129,14 @@ export function openAccountOf(user: User, keys: readonly KeyRow[], owed: readonl
 
 /** The account of a user who has no access. */
 export function shutAccountOf(user: User): Account {
-  return { ...refOf(user), expireAt: user.expireAt, open: false, keys: [] };
+  return { ...refOf(user), ...boundBy(user), expireAt: user.expireAt, open: false, keys: [] };
+}
+
+/** Where none of them is the narrowest, the account is shut. */
+function boundBy(user: Pick<User, "profiles">): Pick<Account, "profile"> {
+  const here = profileHere(user);
+  const profile = here === "incomparable" ? user.profiles?.[0]?.name : here?.name;
+  return profile === undefined ? {} : { profile };
 }
 
 /** The wanted account of every user on the service's own host, for comparison with the host. */

@@ -11,7 +11,7 @@ import { faultPoint } from "../../shared/work/fault-point.ts";
 import { type Database, isNullIn, preparedOnce, type Transaction } from "../../store/client.ts";
 import { type ClosingRow, closings, type UserRow, users } from "../../store/schema.ts";
 import { tellAdministrators } from "../mail/administrators.ts";
-import { accessOwed, narrowingOwed, shorteningOwed } from "../mail/host-messages.ts";
+import { accessOwed, narrowingOwed, profileOwed, shorteningOwed } from "../mail/host-messages.ts";
 import type { Context, Operation } from "../operation/context.ts";
 import { type Actor, storedActor } from "../operation/entry.ts";
 import { isPermitted, permitParameters, requirePermission } from "../operation/permission.ts";
@@ -162,7 +162,8 @@ export async function oweClosing(
     .returning();
   if (row === undefined) return;
   const facts = { id: row.userId, username: user.username, owed };
-  const write = { narrow: narrowingOwed, shorten: shorteningOwed }[row.kind as string] ?? accessOwed;
+  const write =
+    { narrow: narrowingOwed, shorten: shorteningOwed, profile: profileOwed }[row.kind as string] ?? accessOwed;
   const message = write(policy.site, facts);
   await tellAdministrators(op, message, { about: "users", occasion: `owed:${id}:${row.begunAt.getTime()}` });
 }

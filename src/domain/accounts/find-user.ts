@@ -1,9 +1,11 @@
 /** Finds users, and takes the row lock that every change to a user or their keys begins with. */
 
 import { and, asc, eq, getTableColumns, gt, inArray, lte, or, type SQL, sql } from "drizzle-orm";
+import type { HostProfile } from "../../protocol/profile.ts";
 import { UamError } from "../../shared/errors.ts";
 import { type Database, pipelined, preparedOnce, type Transaction } from "../../store/client.ts";
 import { accounts, LOCAL_HOST, type UserRow, users } from "../../store/schema.ts";
+import { PROFILES_HERE } from "./profiles.ts";
 
 /** A user with the uid of their accounts, which is the same on every host. */
 export type User = UserRow & {
@@ -12,6 +14,8 @@ export type User = UserRow & {
   readonly local: boolean;
   /** The hours of the groups of that host, one a line; null for always. They count there only (`atOwnHost`). */
   readonly ownHostHours: string | null;
+  /** What binds them there, their own profile first; null where there is no profile at all. */
+  readonly profiles: readonly HostProfile[] | null;
 };
 
 /** By the user's own grants: quick for few users. */
@@ -21,7 +25,10 @@ const local = sql<boolean>`exists (select 1 from grants g left join host_group_m
 const ownHostHours = sql<string | null>`(select string_agg(hg.hours, e'\\n' order by hg.id) from host_groups hg
   join host_group_members hm on hm.group_id = hg.id where hm.host_id = ${sql.raw(String(LOCAL_HOST))})`;
 /** The columns of a user, from `users` joined with `accounts` on `ownAccount`. */
-export const userColumns = { ...getTableColumns(users), uid: accounts.uid, local, ownHostHours };
+export const userColumns = {
+  ...getTableColumns(users),
+  ...{ uid: accounts.uid, local, ownHostHours, profiles: PROFILES_HERE },
+};
 /** By the grants of all users, which are read once. */
 const localOfAll = sql<boolean>`${users.id} in (
   select g.user_id from grants g where g.host_id = ${LOCAL_HOST}

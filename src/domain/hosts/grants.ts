@@ -8,6 +8,7 @@ import { grants, hostGroups, hosts } from "../../store/schema-fleet.ts";
 import { companyOf, holdCompanyOf, requireHostsWithin } from "../accounts/company-limits.ts";
 import { lockUser, requireUser, type User } from "../accounts/find-user.ts";
 import { giveLocalAccount, noteLeaving, removeLocalAccount } from "../accounts/local-account.ts";
+import { followProfile, noteProfile, type ProfileStep } from "../accounts/profile-change.ts";
 import { noteLostHosts } from "../accounts/remote-changes.ts";
 import { auditedGrant } from "../operation/audited.ts";
 import { readCommitted } from "../operation/committed.ts";
@@ -18,6 +19,7 @@ import { awaitHosts, type Confirmation } from "./confirmation.ts";
 import { lockFleet, namedGroups, namedHosts } from "./find.ts";
 import { membersOf, requireJoinable } from "./group-plan.ts";
 import { hostsOfUser, movePlaces } from "./placements.ts";
+import { requireComparable, requireHeldHere } from "./profile-limits.ts";
 import { listUserHosts, type UserHost } from "./user-hosts.ts";
 
 /** Names of hosts and of groups. */
@@ -33,9 +35,10 @@ export interface WantedHosts {
  * retired, and as `giveLocalAccount` does.
  */
 export async function setUserHosts(context: Context, userId: number, wanted: WantedHosts): Promise<GivenHosts> {
-  const { leaving, tookRemote } = await changeGrants(context, userId, { find: async () => wanted });
+  const { leaving, step, tookRemote } = await changeGrants(context, userId, { find: async () => wanted });
   // After storing that the user has no account there: so nothing opens it again meanwhile, and a crash loses nothing.
   if (leaving !== undefined) await removeLocalAccount(onward(context), { userId, note: leaving });
+  await followProfile(onward(context), userId, step);
   const taken = tookRemote ? await awaitHosts(context, userId) : undefined;
   const { db } = context;
   const read = async () => ({ given: await grantsOf(db, userId), places: await listUserHosts(context, userId) });
@@ -47,8 +50,9 @@ export async function setUserHosts(context: Context, userId: number, wanted: Wan
  * `setUserHosts`.
  */
 export async function withdrawHosts(context: Context, userId: number, reason: string): Promise<void> {
-  const { leaving } = await changeGrants(context, userId, { find: allowedOf, detail: { reason } });
+  const { leaving, step } = await changeGrants(context, userId, { find: allowedOf, detail: { reason } });
   if (leaving !== undefined) await removeLocalAccount(onward(context), { userId, note: leaving });
+  await followProfile(onward(context), userId, step);
 }
 
 async function allowedOf(tx: Transaction, user: User): Promise<WantedHosts | undefined> {
@@ -73,8 +77,12 @@ export interface GivenHosts {
 interface Changed {
   /** The note of the account to remove from the service's own host, if any. */
   readonly leaving: number | undefined;
+  /** What it means on the service's own host for what binds them there. */
+  readonly step: ProfileStep;
   readonly tookRemote: boolean;
 }
+
+const UNCHANGED: Changed = { leaving: undefined, step: "none", tookRemote: false };
 
 interface Change {
   /** What they have from now on, found under their lock; undefined for no change. */
@@ -93,13 +101,13 @@ async function changeGrants(context: Context, userId: number, { find, detail = {
     const wanted = await find(op.tx, user);
     if (wanted === undefined) {
       op.record({ unneeded: true });
-      return { leaving: undefined, tookRemote: false };
+      return UNCHANGED;
     }
     const planned = await planHosts(op.tx, user, wanted);
     op.record({ detail: { hosts: planned.hosts.names.join(", "), groups: planned.groups.names.join(", ") } });
     if (isSame(planned.before, planned)) {
       op.record({ unneeded: true });
-      return { leaving: undefined, tookRemote: false };
+      return UNCHANGED;
     }
     const lost = planned.losing.filter((id) => id !== LOCAL_HOST);
     if (lost.length > 0) noteLostHosts(op, user, lost);
@@ -116,9 +124,11 @@ async function changeGrants(context: Context, userId: number, { find, detail = {
     const { before } = planned;
     op.record({ detail: { old_hosts: before.hosts.join(", "), old_groups: before.groups.join(", ") } });
     const after = await requireUser(op.tx, userId);
+    if (after.profile !== null || (after.profiles ?? []).length > 0) await requireComparable(op.tx, userId);
+    if (after.local) requireHeldHere(context, after.profiles);
     if (after.local && !user.local) await giveLocalAccount(op, after);
     const leaving = user.local && !after.local ? await noteLeaving(op, userId) : undefined;
-    return { leaving, tookRemote: lost.length > 0 };
+    return { leaving, step: await noteProfile(op, user, after), tookRemote: lost.length > 0 };
   });
 }
 

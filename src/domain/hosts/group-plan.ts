@@ -19,6 +19,8 @@ export interface NewGroup {
   readonly lease?: string | null | undefined;
   /** In which its hosts are open; null, or no windows, for always. */
   readonly hours?: Hours | null | undefined;
+  /** The profile of whoever comes to its hosts by it, by its name; null for none. */
+  readonly profile?: string | null | undefined;
 }
 
 /** The changes to a group; absent fields stay. */
@@ -35,6 +37,7 @@ export interface PlannedGroup {
   readonly name: string;
   readonly leaseMs: number | null;
   readonly hours: string | null;
+  readonly profile: string | null;
   readonly added: readonly HostRow[];
   readonly removed: readonly HostRow[];
   readonly userIds: readonly number[];
@@ -56,6 +59,7 @@ export async function planGroup(
   const name = changes.name === undefined ? group.name : parseHostName("group", changes.name);
   const leaseMs = changes.lease === undefined ? group.leaseMs : parseLease(changes.lease);
   const hours = changes.hours === undefined ? group.hours : storedHours(changes.hours);
+  const profile = changes.profile === undefined ? group.profile : changes.profile;
   const before = await membersOf(db, group.id);
   const after = await wantedMembers(db, before, changes);
   const members = after.map(({ id }) => id);
@@ -68,7 +72,7 @@ export async function planGroup(
     losing: removed.map(({ id }) => id),
     staying: members.filter((id) => !gaining.includes(id)),
   };
-  return { name, leaseMs, hours, added, removed, userIds: await usersOfGroup(db, group.id), ...moved };
+  return { name, leaseMs, hours, profile, added, removed, userIds: await usersOfGroup(db, group.id), ...moved };
 }
 
 async function wantedMembers(

@@ -8,14 +8,18 @@ import { type Database, isDuplicate, type Transaction } from "../../store/client
 import { companies } from "../../store/schema-companies.ts";
 import { type HostGroupRow, type HostRow, hostGroupMembers, hostGroups } from "../../store/schema-fleet.ts";
 import { readOwnHostHours } from "../accounts/find-user.ts";
+import { followProfile } from "../accounts/profile-change.ts";
 import { audited } from "../operation/audited.ts";
 import type { Context, Operation } from "../operation/context.ts";
+import { onward } from "../operation/permission.ts";
 import { findDefaultGroup, setDefaultGroup } from "./default-group.ts";
 import { lockFleet, namedHosts, type Ref, requireGroup } from "./find.ts";
 import { narrowedHosts, noteNarrowedHosts, storedHours } from "./group-hours.ts";
 import { type GroupChanges, type NewGroup, planGroup, requireJoinable } from "./group-plan.ts";
+import { bindingGroup, narrowedByProfile, type Steps } from "./group-profile.ts";
 import { type Narrowing, noteOwnHostHours, type OwnHostChange, passOwnHostHours } from "./own-host-hours.ts";
 import { concernsLocal, keepLocal, lockGrants, movePlaces } from "./placements.ts";
+import { requireProfile } from "./profile-limits.ts";
 
 /** A group as lists show it. */
 export interface HostGroup {
@@ -54,15 +58,18 @@ async function storeGroup(context: Context, wanted: NewGroup): Promise<HostGroup
     const members = await joinable(op.tx, wanted.hosts ?? []);
     const hours = storedHours(wanted.hours ?? null);
     const before = await holdOwnHostHours(op, hours !== null);
+    const { profile = null } = wanted;
+    if (profile !== null) await requireProfile(op.tx, profile);
     const [row] = await refuseTaken(
       name,
-      op.tx.insert(hostGroups).values({ name, leaseMs, hours, createdAt: context.clock.now() }).returning(),
+      op.tx.insert(hostGroups).values({ name, leaseMs, hours, profile, createdAt: context.clock.now() }).returning(),
     );
     if (row === undefined) throw new Error("insert returned no row");
     await addMembers(op.tx, row.id, members);
     await noteOwnHostHours(op, before);
     op.record({ resourceId: String(row.id), detail: { name, lease: formatLease(leaseMs), hosts: namesOf(members) } });
     if (hours !== null) op.record({ detail: { hours } });
+    if (profile !== null) op.record({ detail: { profile } });
     return await readGroup(op.tx, row);
   });
 }
@@ -90,6 +97,7 @@ export interface ChangedGroup extends Narrowing {
 export async function changeGroup(context: Context, ref: Ref, changes: GroupChanges): Promise<ChangedGroup> {
   let narrowing: number | undefined;
   let own: OwnHostChange | undefined;
+  let steps: Steps = new Map();
   const entry = { action: "host_group.update", resourceId: typeof ref === "number" ? String(ref) : "" } as const;
   const group = await audited(context, entry, async (op) => {
     await lockFleet(op.tx);
@@ -104,18 +112,22 @@ export async function changeGroup(context: Context, ref: Ref, changes: GroupChan
       await addMembers(op.tx, group.id, planned.added);
       await dropMembers(op.tx, group.id, planned.removed);
     };
-    await movePlaces(op, planned, () => keepLocal(op, planned, move));
-    const { name, leaseMs, hours } = planned;
-    const narrowed = narrowedHosts({ ...planned, old: group.hours, joining: planned.gaining }, context.clock.now());
-    noteNarrowedHosts(op, narrowed, (record) => {
+    const { name, leaseMs, hours, profile } = planned;
+    const binding = { groupId: group.id, old: group.profile, profile };
+    let row: HostGroupRow | undefined;
+    steps = await bindingGroup(op, binding, async () => {
+      await movePlaces(op, planned, () => keepLocal(op, planned, move));
+      const set = { name, leaseMs, hours, profile };
+      const update = op.tx.update(hostGroups).set(set).where(eq(hostGroups.id, group.id)).returning();
+      [row] = await refuseTaken(name, update);
+    });
+    const narrowed = new Set([
+      ...narrowedHosts({ ...planned, old: group.hours, joining: planned.gaining }, context.clock.now()),
+      ...(await narrowedByProfile(op.tx, { ...planned, old: group.profile })),
+    ]);
+    noteNarrowedHosts(op, [...narrowed], (record) => {
       narrowing = record;
     });
-    const update = op.tx
-      .update(hostGroups)
-      .set({ name, leaseMs, hours })
-      .where(eq(hostGroups.id, group.id))
-      .returning();
-    const [row] = await refuseTaken(name, update);
     own = await noteOwnHostHours(op, before);
     if (changes.isDefault === true) await setDefaultGroup(op, { id: group.id, name });
     op.record({
@@ -123,6 +135,7 @@ export async function changeGroup(context: Context, ref: Ref, changes: GroupChan
         ...(name === group.name ? {} : { new_name: name }),
         ...(leaseMs === group.leaseMs ? {} : { lease: formatLease(leaseMs), old_lease: formatLease(group.leaseMs) }),
         ...(hours === group.hours ? {} : { hours: hours ?? "", old_hours: group.hours ?? "" }),
+        ...(profile === group.profile ? {} : { profile: profile ?? "", old_profile: group.profile ?? "" }),
         ...(planned.added.length === 0 ? {} : { added: namesOf(planned.added) }),
         ...(planned.removed.length === 0 ? {} : { removed: namesOf(planned.removed) }),
         ...(changes.isDefault === true ? { for_new_users: true } : {}),
@@ -130,6 +143,7 @@ export async function changeGroup(context: Context, ref: Ref, changes: GroupChan
     });
     return await readGroup(op.tx, row ?? group);
   });
+  for (const [userId, step] of steps) await followProfile(onward(context), userId, step);
   if (own !== undefined) await passOwnHostHours(context);
   return { group, record: narrowing, own };
 }
@@ -236,7 +250,10 @@ async function refuseTaken<T>(name: string, statement: PromiseLike<T>): Promise<
 }
 
 function nothingToChange(): UamError {
-  return new UamError("invalid", "Nothing to change: send name, hosts, add, remove, lease, hours or for_new_users");
+  return new UamError(
+    "invalid",
+    "Nothing to change: send name, hosts, add, remove, lease, hours, profile or for_new_users",
+  );
 }
 
 function namesOf(rows: readonly HostRow[]): string {

@@ -7,6 +7,7 @@ import { inArray, sql } from "drizzle-orm";
 import type { Preview } from "../../shared/product/preview.ts";
 import { hostAccountOf } from "../../shared/text/account-name.ts";
 import { counted, namedUpTo } from "../../shared/text/counted.ts";
+import { profileSentence } from "../../shared/text/profile-sentence.ts";
 import { formatLease, leaseInForce } from "../../shared/time/lease.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { LOCAL_HOST } from "../../store/schema.ts";
@@ -20,6 +21,7 @@ import { type GroupChanges, membersOf, planGroup, requireJoinable } from "./grou
 import { getGroup, requireNoCompany, requireUnused } from "./groups.ts";
 import { groupLeasesOf } from "./leases.ts";
 import { localMove, PLACES, usersOfGroup } from "./placements.ts";
+import { requireProfile } from "./profile-limits.ts";
 
 /** A preview, with the number of accounts it affects. */
 export interface FleetPreview extends Preview {
@@ -90,7 +92,7 @@ export async function previewGroup(context: Context, ref: Ref, changes: GroupCha
   const { db } = context;
   const group = await requireGroup(db, ref);
   const planned = await planGroup(db, group, changes);
-  const { userIds, losing, gaining, added, removed, name, leaseMs, hours } = planned;
+  const { userIds, losing, gaining, added, removed, name, leaseMs, hours, profile } = planned;
   if (userIds.length > 0) await refuseLocalOfGroup(db, group.id, planned);
   const opening = await openingOn(context, userIds, gaining);
   const removing = await removingFrom(db, group.id, userIds, losing);
@@ -100,6 +102,7 @@ export async function previewGroup(context: Context, ref: Ref, changes: GroupCha
     ...removed.map((host) => removedSentence(host, removing.get(host.id) ?? 0)),
     ...(leaseMs === group.leaseMs ? [] : [leaseSentence(name, leaseMs)]),
     ...(hours === group.hours ? [] : [hoursSentence(name, hours)]),
+    ...(profile === group.profile ? [] : [await profileSentenceOf(db, name, profile)]),
     ...(changes.isDefault === true ? [`New users get the group ${name}. Existing users keep their hosts.`] : []),
   ];
   return {
@@ -232,6 +235,13 @@ function leaseSentence(name: string, leaseMs: number | null): string {
 function hoursSentence(name: string, hours: string | null): string {
   if (hours === null) return `Hosts of the group ${name} are open at all hours that their users have.`;
   return `Accounts on hosts of the group ${name} are open only ${hours}; what runs outside these hours ends.`;
+}
+
+/** Throws `invalid` if there is no such profile. */
+async function profileSentenceOf(db: Database, name: string, profile: string | null): Promise<string> {
+  if (profile === null) return `Whoever has the group ${name} may do on its hosts what their own profile says.`;
+  const said = profileSentence(await db.transaction((tx) => requireProfile(tx, profile)));
+  return `Whoever has the group ${name} ${said} on its hosts, or less; what is open and may do more ends.`;
 }
 
 async function namesOf(db: Database, ids: readonly number[]): Promise<readonly string[]> {

@@ -8,6 +8,7 @@ import { actorOf, type Closing, dueClosings, findClosing, listClosings } from ".
 import { lockUserIfStored, type User } from "../accounts/find-user.ts";
 import { finishLeaving } from "../accounts/local-account.ts";
 import { finishNarrowing } from "../accounts/narrowing.ts";
+import { finishProfile } from "../accounts/profile-change.ts";
 import { finishShortening } from "../accounts/shortening.ts";
 import { finishRevocation } from "../keys/keys.ts";
 import { auditedClosing } from "../operation/audited.ts";
@@ -78,6 +79,8 @@ async function goOn(op: ClosingOperation, user: User, noted: Closing): Promise<r
       return await finishNarrowing(op, user, noted);
     case "shorten":
       return await finishShortening(op, user, noted);
+    case "profile":
+      return await finishProfile(op, user, noted);
     case "shut": {
       const cutShort = noted.action !== "";
       const closed = await shut(op, user, noted);

@@ -19,6 +19,7 @@ import { tellAdministrators } from "../mail/administrators.ts";
 import { keyCameBack } from "../mail/host-messages.ts";
 import { auditedClosing } from "../operation/audited.ts";
 import { type ClosingOperation, type Operation, type Services, systemContext } from "../operation/context.ts";
+import { holdStored } from "../profiles/hold.ts";
 import { finishClosings } from "./finish.ts";
 import { importLocks } from "./locks.ts";
 import { noteRepair, takeRepairNotes, usersWithRepairs } from "./repair-notes.ts";
@@ -43,6 +44,7 @@ export async function reconcileHost(
   // An account's owner may have caused these differences, so repairs wait until the database's disk has room.
   const services = { ...given, reserve: undefined };
   const { db, host, clock } = services;
+  const unheld = mode === "check" ? [] : await holdProfiles(services);
   if (mode !== "check") {
     await removeUnfinishedAccounts(services);
     await finishAdoptions(services);
@@ -60,7 +62,7 @@ export async function reconcileHost(
     const strays = await endStrays(services, wanted, true);
     return [...unrecorded(locked), ...owed, ...(await standing(services, dataDir, found)), ...strays];
   }
-  const drifts: Drift[] = [...owed];
+  const drifts: Drift[] = [...unheld, ...owed];
   await recordCutShort(services, found);
   for (const name of new Set(found.map((drift) => drift.account))) {
     const seen = found.filter(({ account }) => account === name);
@@ -70,6 +72,20 @@ export async function reconcileHost(
   // Last: repairing a shut account has ended its processes.
   drifts.push(...(await endStrays(services, wanted, false)));
   return drifts;
+}
+
+/** Before the accounts, which are to be in their groups; returns what this host does not hold as it should. */
+async function holdProfiles(services: Services): Promise<readonly Drift[]> {
+  try {
+    return (await holdStored(services)).flatMap((one) =>
+      one.state === "applied"
+        ? []
+        : [{ account: "", kind: "failed", problem: `the profile ${one.name}: ${one.problem}`, repaired: false }],
+    );
+  } catch (error) {
+    services.log.error("the profiles could not be held and will be tried again", { error });
+    return [];
+  }
 }
 
 /** The differences that remain once changes under way are done. */

@@ -38,6 +38,15 @@ export function shorteningOwed(site: Site, facts: Owed): Letter {
   });
 }
 
+/** To administrators: a user may do less than before, but part of what they have open may still go on. */
+export function profileOwed(site: Site, facts: Owed): Letter {
+  const name = line(facts.username);
+  return stillOwed(site, facts, {
+    subject: `narrowing what ${name} may do is not finished`,
+    what: `${name} may do less on ${site.host} than before, but part of that could not be done.`,
+  });
+}
+
 function stillOwed(
   site: Site,
   { id, username, owed }: Owed,

@@ -54,6 +54,8 @@ export interface NewUser {
   readonly manager?: boolean | undefined;
   /** The address of who answers for them; "" for nobody of their own. */
   readonly sponsorEmail?: string | undefined;
+  /** The profile that says what they may do, by its name; null for anything. */
+  readonly profile?: string | null | undefined;
   /** The mail to the user; by default `accountCreated`. */
   readonly letter?: typeof accountCreated;
 }
@@ -77,6 +79,7 @@ export type ParsedUser = Pick<
   | "hoursDueAt"
   | "requestRule"
   | "requestHours"
+  | "profile"
 >;
 
 /** The rules for each field, of new users, of changes and of applications; each throws `invalid`. */
@@ -118,6 +121,7 @@ export function parseNewUser(input: NewUser, { now, defaultTtl, sponsor }: Rules
     purpose: FIELDS.purpose(input),
     note: FIELDS.note(input),
     sponsorEmail: parseSponsor(sponsor, input),
+    profile: input.profile ?? null,
     sourceNetworks: FIELDS.sourceNetworks(input),
   };
 }
@@ -167,6 +171,7 @@ export function createdDetail(user: ParsedUser): AuditDetail {
     expire_at: formatTimestamp(user.expireAt),
     ...(user.hours === null ? {} : { hours: user.hours }),
     ...(user.companyHours === null ? {} : { company_hours: user.companyHours }),
+    ...(user.profile === null ? {} : { profile: user.profile }),
     ...(user.hoursEnd === "sessions" ? {} : { hours_end: user.hoursEnd }),
     ...(onRequest === null ? {} : { on_request: formatOnRequest(onRequest) }),
     ...(user.sourceNetworks.length === 0 ? {} : { source_networks: user.sourceNetworks.join(", ") }),

@@ -43,6 +43,8 @@ export interface UserChanges {
   readonly manager?: boolean | undefined;
   /** The address of who answers for them; "" for nobody of their own. Who did so before can no longer end the access. */
   readonly sponsorEmail?: string | undefined;
+  /** The profile that says what they may do, by its name; null for anything. What it no longer allows ends. */
+  readonly profile?: string | null | undefined;
 }
 
 export const TEXTS = ["email", "fullName", "supervisor", "purpose", "note", "sponsorEmail"] as const;
@@ -99,6 +101,8 @@ function isTimed({ hours, hoursEnd, startsAt, onRequest }: UserChanges): boolean
 export function requireApart(changes: UserChanges): void {
   if (changes.sourceNetworks !== undefined && isTimed(changes))
     throw new UamError("invalid", "Change networks and hours in requests of their own");
+  if (changes.sourceNetworks !== undefined && changes.profile !== undefined)
+    throw new UamError("invalid", "Change networks and the profile in two requests");
 }
 
 /**

@@ -18,6 +18,7 @@ import {
   widenAccess,
 } from "../accounts/narrowing.ts";
 import { onRequestOf } from "../accounts/opening.ts";
+import { followProfile, type ProfileStep } from "../accounts/profile-change.ts";
 import { noteFleetChange } from "../accounts/remote-changes.ts";
 import { tellAddressChanged } from "../mail/notices.ts";
 import { audited, auditedClosing, auditedGrant } from "../operation/audited.ts";
@@ -25,6 +26,7 @@ import type { Context, Operation } from "../operation/context.ts";
 import type { AuditDetail } from "../operation/entry.ts";
 import { onward } from "../operation/permission.ts";
 import { followSponsor } from "../sponsors/replacing.ts";
+import { bindUser } from "./profile.ts";
 import { fitChanges, requireApart, type Supplied, TEXTS, type Times, type UserChanges } from "./supplied.ts";
 import { endLoginsOf } from "./web-sessions.ts";
 
@@ -46,15 +48,19 @@ export interface ChangedUser {
 /** The same as `updateUser`. */
 export async function changeUser(context: Context, userId: number, changes: UserChanges): Promise<ChangedUser> {
   const { sourceNetworks } = changes;
-  let isNarrower = false;
+  let [isNarrower, step]: [boolean, ProfileStep] = [false, "none"];
   if (sourceNetworks === undefined) {
     const updated = await audited(context, entryOf(userId), async (op) => {
       const user = await lock(op, userId);
       const stored = await store(op, user, await fitChanges(op, user, changes));
       isNarrower = hasFewerHours(user, stored, context.clock.now());
       if (isNarrower) await noteFleetChange(op, stored);
-      return stored;
+      const bound = await bindUser(op, stored, changes.profile);
+      ({ step } = bound);
+      isNarrower ||= bound.isNarrower;
+      return bound.user;
     });
+    await followProfile(onward(context), userId, step);
     return { user: await brought(context, updated), isNarrower };
   }
   requireApart(changes);

@@ -26,7 +26,7 @@ import {
   requireGoing,
   requireStillWithin,
 } from "../accounts/company-limits.ts";
-import { readOwnHostHours, requireUser, type User } from "../accounts/find-user.ts";
+import { requireUser, type User } from "../accounts/find-user.ts";
 import { scheduleHere, tellHours } from "../accounts/hours.ts";
 import { forgetIntent, recordIntent } from "../accounts/intents.ts";
 import { scheduleAt } from "../accounts/opening.ts";
@@ -34,6 +34,7 @@ import { allocateUid } from "../accounts/uid.ts";
 import { voidCodes } from "../auth/codes/otp.ts";
 import { grantFirstGroups } from "../hosts/first-grant.ts";
 import { grantsOf } from "../hosts/grants.ts";
+import { requireComparable, requireHeldHere, requireProfile } from "../hosts/profile-limits.ts";
 import { accountCreated } from "../mail/messages.ts";
 import { tellEnabled } from "../mail/notices.ts";
 import { queueMail } from "../mail/outbox.ts";
@@ -67,6 +68,7 @@ export function createUser(context: Context, input: NewUser): Promise<User> {
     };
     const sponsor = sponsorOf(parsed, company);
     requireSponsor(context.policy.sponsor, sponsor);
+    if (parsed.profile !== null) await requireProfile(op.tx, parsed.profile);
     const uid = await allocateUid(context);
     const user = await insertUser(op, { ...parsed, ...within, createdAt: now, updatedAt: now }, uid, (inside, id) =>
       grantFirstGroups(inside, id, company?.hostGroups),
@@ -76,6 +78,8 @@ export function createUser(context: Context, input: NewUser): Promise<User> {
     const message = (input.letter ?? accountCreated)(await siteWithKeys(context), user);
     await queueMail(op, { recipient: user.email, message });
     await tellSponsor(op, sponsor, [user]);
+    if (user.profile !== null) await requireComparable(op.tx, user.id);
+    if (user.local) requireHeldHere(context, user.profiles);
     await tellHours(op, user);
     if (user.local) await createOnHost(op, user);
     const detail = { ...createdDetail(user), ...(company && (await companyDetail(op, user, company))) };
@@ -209,8 +213,8 @@ export async function insertUser(
     const [row] = await op.tx.insert(users).values(user).returning().prepare("insert_user").execute();
     if (row === undefined) throw new Error("insert returned no row");
     await op.tx.insert(accounts).values({ userId: row.id, uid }).prepare("insert_account").execute();
-    const local = await grant(op, row.id);
-    return { ...row, uid, local, ownHostHours: local ? await readOwnHostHours(op.tx) : null };
+    await grant(op, row.id);
+    return await requireUser(op.tx, row.id);
   } catch (error) {
     if (isDuplicate(error, "users_username_unique")) {
       throw new UamError("conflict", `The username ${user.username} is taken`, { reason: "user.taken" });

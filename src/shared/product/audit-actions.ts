@@ -12,6 +12,7 @@ export const RESOURCE_TYPES = [
   "fleet",
   "company",
   "review",
+  "profile",
 ] as const;
 
 export type ResourceType = (typeof RESOURCE_TYPES)[number];
@@ -113,6 +114,9 @@ const ACTIONS = {
   "company.delete": ["company", "none"],
   "company.end": ["company", "none"],
   "company.resume": ["company", "none"],
+  "profile.create": ["profile", "all"],
+  "profile.update": ["profile", "all"],
+  "profile.delete": ["profile", "all"],
   "review.start": ["review", "none"],
   "review.answer": ["review", "none"],
   "review.unanswered": ["review", "none"],

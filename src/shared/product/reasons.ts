@@ -143,6 +143,13 @@ export const REASONS = {
   "company.ended": "The company, or its contract, has ended: nobody of it is given access.",
   "company.not_manager": "Only a manager of the company may do this, who has access and is still one.",
   "company.limit": "The company allows its users less; the sentence says what.",
+  "profile.missing": "There is no such profile.",
+  "profile.taken": "There is a profile of that name.",
+  "profile.used": "Users or groups of hosts have the profile.",
+  "profile.mode": "In sudo mode the service's own host holds no profile that restricts anything.",
+  "profile.incomparable":
+    "Two profiles would bind the same account, and neither allows less than the other; the sentence names them.",
+  "profile.refused": "The service's own host cannot hold the profile; the sentence says why.",
   "review.missing": "There is no such review, or the user is not in it.",
   "review.empty": "Nobody whom the review would be about has access.",
   "review.answered": "Somebody has answered for the user already.",

@@ -40,9 +40,9 @@ export type QuestionKind = (typeof QUESTION_KINDS)[number];
 
 /**
  * The kinds of closings: access for now, the account for good, one key, some of the networks of keys, the time after an earlier end, the
- * account on the service's own host alone.
+ * account on the service's own host alone, what the account may do beyond its profile.
  */
-export const CLOSING_KINDS = ["shut", "remove", "revoke", "narrow", "shorten", "leave"] as const;
+export const CLOSING_KINDS = ["shut", "remove", "revoke", "narrow", "shorten", "leave", "profile"] as const;
 
 /** What the accounts of a profile are for: anything, files, connections to targets, or one program. */
 export const PROFILE_KINDS = ["shell", "sftp", "forward", "command"] as const;

@@ -566,6 +566,9 @@ const COMPANIES = AUDIT_ACTIONS.filter((action) => /^(?:company|sponsor)\./.test
 /** Their operations, and their tests, are in reviews/. */
 const REVIEWS = AUDIT_ACTIONS.filter((action) => action.startsWith("review."));
 
+/** Their operations, and their tests, are in profiles/. */
+const PROFILES = AUDIT_ACTIONS.filter((action) => action.startsWith("profile."));
+
 /** Their operations, and their tests, are in adoption/, users/terms.ts, lifecycle/, in auth/, server/api/handlers/admins.ts, and at the command line. */
 const ELSEWHERE: readonly AuditAction[] = [
   ...(["lifecycle.expire", "lifecycle.recycle", "audit.purge", "reconcile.repair"] as const),
@@ -579,9 +582,9 @@ const ELSEWHERE: readonly AuditAction[] = [
 
 describe("the Events table", () => {
   test("names every action there is", () => {
-    expect([...EVENTS.map(({ action }) => action), ...ELSEWHERE, ...FLEET, ...COMPANIES, ...REVIEWS].sort()).toEqual(
-      [...AUDIT_ACTIONS].sort(),
-    );
+    expect(
+      [...EVENTS.map(({ action }) => action), ...ELSEWHERE, ...FLEET, ...COMPANIES, ...REVIEWS, ...PROFILES].sort(),
+    ).toEqual([...AUDIT_ACTIONS].sort());
   });
 
   test.each(EVENTS.map((event) => [event.action, event] as const))("%s on success", async (action, event) => {

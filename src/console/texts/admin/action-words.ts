@@ -59,6 +59,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   password: "password",
   source_networks: "networks",
   company: "company",
+  profile: "profile",
   sponsor_email: "sponsor",
 };
 

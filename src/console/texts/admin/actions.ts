@@ -237,6 +237,9 @@ const actions: Readonly<Record<AuditAction | "session.end", ActionWords>> = {
   "company.delete": named("Company deleted", "company", "deleted", "delete"),
   "company.end": named("Company ended", "company", "ended", "end"),
   "company.resume": named("Company resumed", "company", "resumed", "resume"),
+  "profile.create": named("Profile created", "profile", "created", "create"),
+  "profile.update": named("Profile changed", "profile", "changed", "change"),
+  "profile.delete": named("Profile deleted", "profile", "deleted", "delete"),
   "review.start": action("Review begun", () => ["began a review", "begin a review"]),
   "review.answer": action("Answer in a review", (facts) => [
     `answered for ${user(facts)} in a review`,

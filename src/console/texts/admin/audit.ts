@@ -39,6 +39,7 @@ const en = {
     fleet: "Everything about this change on the hosts",
     company: "Everything about this company",
     review: "Everything about this review",
+    profile: "Everything about this profile",
     actor: (name: string) => `Everything ${name} did`,
   },
   filter: {
@@ -64,6 +65,7 @@ const en = {
       fleet: "Change on the hosts",
       company: "Company",
       review: "Review",
+      profile: "Profile",
     },
     resource_id: "Number or name of the object",
     user_id: "About user number",

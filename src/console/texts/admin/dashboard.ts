@@ -80,6 +80,7 @@ const en = {
       narrow: "logins from some networks",
       shorten: "the time after an earlier end",
       leave: "the account on this host alone",
+      profile: "what the account may do beyond its profile",
     },
     what: (kind: string) => `To be taken away: ${kind}`,
     since: "Since",

@@ -4,12 +4,12 @@
  * the same file, imported again, makes it.
  */
 
-import { sql } from "drizzle-orm";
+import { inArray, sql } from "drizzle-orm";
 import { publicMessage, UamError } from "../../../shared/errors.ts";
 import { counted } from "../../../shared/text/counted.ts";
 import { LOCKS } from "../../../store/locks.ts";
 import { accounts, users } from "../../../store/schema.ts";
-import { readOwnHostHours, type User } from "../../accounts/find-user.ts";
+import { selectUsersWhere, type User } from "../../accounts/find-user.ts";
 import { allocateUids } from "../../accounts/uid.ts";
 import { voidCodes } from "../../auth/codes/otp.ts";
 import { grantDefaultGroups, isDefaultLocal } from "../../hosts/first-grant.ts";
@@ -178,10 +178,7 @@ async function store(op: Operation, lines: readonly Line[], mail: boolean): Prom
   if (rows.length === 0) return [];
   const withUids = rows.map((row, at) => ({ ...row, uid: uids[at] ?? 0 }));
   await tx.insert(accounts).values(withUids.map(({ id, uid }) => ({ userId: id, uid })));
-  const local = await grantDefaultGroups(
-    op,
-    rows.map(({ id }) => id),
-  );
-  const ownHostHours = local ? await readOwnHostHours(tx) : null;
-  return withUids.map((row) => ({ ...row, local, ownHostHours }));
+  const ids = rows.map(({ id }) => id);
+  await grantDefaultGroups(op, ids);
+  return await selectUsersWhere(tx, inArray(users.id, ids));
 }
