@@ -115,6 +115,7 @@ export const TESTED_BY: Readonly<Record<string, readonly string[]>> = {
   "host/planned.ts": ["host/dry-run.test.ts"],
   "host/processes": ["host/processes/ending.host.test.ts"],
   "host/processes/journal-lines.ts": ["host/processes/journal.test.ts"],
+  "host/profiles": ["host/profiles/sshd-blocks.test.ts"],
   "host/removal.ts": ["host/closing.host.test.ts"],
   "host/remove-home.ts": ["host/direct-account.host.test.ts"],
   "host/sshd": ["host/sshd/sshd-settings.test.ts"],
