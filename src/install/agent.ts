@@ -5,7 +5,7 @@ import { MARKER_GROUP } from "../host/settings.ts";
 import type { HostMode } from "../protocol/host.ts";
 import { renderAgentUnit, renderLeaseTimer, renderLeaseUnit } from "./agent-unit.ts";
 import { renderAgentEnvironment } from "./environment.ts";
-import { KEPT_JOBS_STEP, KEYS_STEP, sudoersSteps } from "./install.ts";
+import { KEPT_JOBS_STEP, KEYS_STEP, NO_PROFILES_STEP, profilesSteps, sudoersSteps } from "./install.ts";
 import { limitsStep } from "./limits.ts";
 import { command, ROOT_FILE, remove, type Step } from "./plan.ts";
 import {
@@ -64,6 +64,7 @@ export function planAgent(settings: AgentInstallSettings): readonly Step[] {
     ...(mode === "dry-run"
       ? []
       : [
+          ...profilesSteps(mode),
           sshdDropInStep(authorizedKeysFile, REVOKED_KEYS_LINK),
           command(["systemctl", "try-reload-or-restart", settings.sshUnit], { when: "changed" }),
         ]),
@@ -115,6 +116,7 @@ export function planAgentRemoval({
       : [
           { kind: "remove", path: AGENT_ENVIRONMENT_FILE },
           { kind: "remove", path: SSHD_DROP_IN },
+          NO_PROFILES_STEP,
           ...(sshUnit === undefined
             ? []
             : [command(["systemctl", "try-reload-or-restart", sshUnit], { when: "changed" })]),

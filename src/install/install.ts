@@ -1,7 +1,9 @@
 /** The steps that install the service on a host, and those that remove it again. */
 
 import { readAccounts } from "../host/account.ts";
+import { PROFILE_PATHS, sshdFileIn, sudoDirectoryIn } from "../host/profiles/names.ts";
 import { MARKER_GROUP } from "../host/settings.ts";
+import type { HostMode } from "../protocol/host.ts";
 import { UamError } from "../shared/errors.ts";
 import { renderEnvironment } from "./environment.ts";
 import { limitsStep } from "./limits.ts";
@@ -38,6 +40,17 @@ export const KEPT_JOBS_STEP: Step = {
   ...{ kind: "directory", path: KEPT_JOBS_DIRECTORY, mode: 0o700 },
   ...{ owner: "root", group: "root" },
 };
+
+/** What sshd and sudo include of profiles: the service puts its files there, root's alone. */
+export function profilesSteps(mode: HostMode): readonly Step[] {
+  if (mode !== "direct") return [];
+  const { directory } = PROFILE_PATHS;
+  const owned = { kind: "directory", mode: 0o755, owner: "root", group: "root" } as const;
+  return [directory, sudoDirectoryIn(directory)].map((path) => ({ ...owned, path }));
+}
+
+/** Without the drop-in nothing reads it. */
+export const NO_PROFILES_STEP: Step = { kind: "remove", path: sshdFileIn(PROFILE_PATHS.directory) };
 
 /**
  * The place of an installation's key files: where the configuration says, or where they are; a first installation in direct mode
@@ -78,6 +91,7 @@ export function planInstall(settings: InstallSettings): readonly Step[] {
       ? []
       : [
           revokedKeysStep(),
+          ...profilesSteps(settings.mode),
           sshdDropInStep(settings.authorizedKeysFile),
           command(["systemctl", "try-reload-or-restart", settings.sshUnit], { when: "changed" }),
         ]),
@@ -112,7 +126,7 @@ export function planUninstall({ source, sshUnit, accounts }: Installed): readonl
     { kind: "remove", path: SUDOERS_FILE },
     { kind: "remove", path: SYSUSERS_FILE },
     // Without it the accounts' own authorized_keys2 would count again.
-    ...(keepsDropIn ? [] : [{ kind: "remove", path: SSHD_DROP_IN } as const]),
+    ...(keepsDropIn ? [] : [{ kind: "remove", path: SSHD_DROP_IN } as const, NO_PROFILES_STEP]),
     { kind: "remove", path: LIMITS_FILE },
     ...(keepsDropIn || sshUnit === undefined
       ? []

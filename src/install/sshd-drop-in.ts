@@ -1,5 +1,7 @@
 /** sshd's configuration for the accounts of this service. */
 
+import { PROFILE_PATHS, sshdFileIn } from "../host/profiles/names.ts";
+import { renderUnprofiled } from "../host/profiles/sshd-blocks.ts";
 import { ACCOUNT_PREFIX, hostAccountOf } from "../shared/text/account-name.ts";
 import { type Expectation, type PlaceFile, ROOT_FILE } from "./plan.ts";
 import { REVOKED_KEYS_FILE, SSHD_DROP_IN } from "./settings.ts";
@@ -22,10 +24,16 @@ export function revokedKeysStep(): PlaceFile {
   return { ...ROOT_FILE, kind: "file", path: REVOKED_KEYS_FILE, content: REVOKED_KEYS, keep: true };
 }
 
-/** The text of the drop-in for the given `UAM_AUTHORIZED_KEYS_FILE`. Without the file of revoked keys sshd refuses every key. */
+/**
+ * The text of the drop-in for the given `UAM_AUTHORIZED_KEYS_FILE`. Without the file of revoked keys sshd refuses every key. What profiles allow
+ * stands in a file that the service itself replaces: whose profile is in none of it is let in nowhere.
+ */
 export function renderSshdDropIn(authorizedKeysFile: string, revokedKeysFile = REVOKED_KEYS_FILE): string {
   return `# Written by "uam install": accounts of external users. Nobody else is affected.
-Match User ${ACCOUNT_PREFIX}*
+# What the accounts of each profile may do; the first value of a setting counts.
+Include ${sshdFileIn(PROFILE_PATHS.directory)}
+# Who has a profile that is not in there is let in nowhere.
+${renderUnprofiled()}Match User ${ACCOUNT_PREFIX}*
     # One file only: by default sshd reads .ssh/authorized_keys2 too, where a user can keep a revoked key.
     AuthorizedKeysFile ${authorizedKeysFile}
     # No other way to let a key in.

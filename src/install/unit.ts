@@ -90,7 +90,9 @@ const PRIVATE_TMP = [
 /** Files that end an account's processes without a signal or a fork, and abort a FUSE mount that holds one; cgroups(7), fuse(4). */
 const KERNEL_SWITCHES = "-/sys/fs/cgroup/user.slice -/sys/fs/cgroup/unified/user.slice -/sys/fs/fuse/connections";
 
-const SYSTEM_WRITES = "-/var/mail -/var/spool/cron -/var/spool/at -/var/spool/cron/atjobs -/var/lib/systemd/linger";
+/** In /srv lie the directories to which profiles confine accounts. */
+const SYSTEM_WRITES =
+  "-/var/mail -/var/spool/cron -/var/spool/at -/var/spool/cron/atjobs -/var/lib/systemd/linger -/srv";
 
 function writable({ homeBase, authorizedKeysFile }: Omit<UnitSettings, "source">): string {
   const central = centralKeyDirectory(authorizedKeysFile);

@@ -103,6 +103,29 @@ describe("planInstall", () => {
     ]);
   });
 
+  test("planInstall() makes in direct mode what sshd and sudo include of profiles, before sshd reads of it", () => {
+    const steps = planInstall(settings).flatMap((step) => ("path" in step ? [step.path] : []));
+    const made = ["/etc/uam-profiles", "/etc/uam-profiles/sudo.d", "/etc/ssh/sshd_config.d/50-uam.conf"];
+    expect(steps.filter((path) => made.includes(path))).toEqual(made);
+    expect(describePlan(planInstall({ ...settings, mode: "sudo" }))).not.toContain("directory  /etc/uam-profiles");
+  });
+
+  test("the drop-in shuts out who has a profile, after what profiles allow and before what all accounts get", () => {
+    const step = planInstall(settings).find(
+      (one) => "path" in one && one.path.endsWith("/sshd_config.d/50-uam.conf"),
+    ) as PlaceFile;
+    const [first, last, all] = [
+      "Include /etc/uam-profiles/sshd.conf",
+      "Match User ext_* Group uam-profile",
+      "Match User ext_*",
+    ].map((line) => step.content.split("\n").indexOf(line)) as [number, number, number];
+    expect(first).toBeGreaterThan(0);
+    expect([last > first, all > last]).toEqual([true, true]);
+    expect(step.content.split("\n").slice(last, all).join()).toMatch(
+      /PubkeyAuthentication no.*ForceCommand \/bin\/false/,
+    );
+  });
+
   test("planInstall() gives the service in sudo mode its own data, and its configuration read-only", () => {
     const owners = planInstall({ ...settings, mode: "sudo" }).flatMap((step) =>
       step.kind === "directory" || (step.kind === "file" && step.keep)
@@ -159,7 +182,8 @@ describe("planUninstall", () => {
     const always = ["/etc/systemd/system/uam.service", "/etc/sudoers.d/uam", "/etc/sysusers.d/uam.conf"];
     const limits = "/etc/security/limits.d/50-uam.conf";
     expect(paths(["ext_anna"])).toEqual([...always, limits, "/usr/local/bin/uam"]);
-    expect(paths([])).toEqual([...always, "/etc/ssh/sshd_config.d/50-uam.conf", limits, "/usr/local/bin/uam"]);
+    const sshd = ["/etc/ssh/sshd_config.d/50-uam.conf", "/etc/uam-profiles/sshd.conf"];
+    expect(paths([])).toEqual([...always, ...sshd, limits, "/usr/local/bin/uam"]);
   });
 });
 

@@ -206,7 +206,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
       ...["agent/paths.ts", "agent/lease-keeper.ts", "protocol"],
       ...["config", "host/account.ts", "host/reserved-ids.ts", "host/settings.ts", "host/command.ts"],
       ...["host/execute/sudo-commands.ts", "host/execute/sudo-program.ts", "host/execute/sudo-rules.ts"],
-      "host/sshd/sshd-settings.ts",
+      ...["host/sshd/sshd-settings.ts", "host/profiles/names.ts", "host/profiles/sshd-blocks.ts"],
     ],
   },
   doctor: {
