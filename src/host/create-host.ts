@@ -41,7 +41,8 @@ export async function createHost(given: HostSettings, log: Log, machine: Machine
     case "direct": {
       if (ownUid() !== 0) throw new UamError("invalid", "UAM_HOST_MODE=direct needs root: run as root, or use sudo");
       const executor = directExecutor(settings, log, machine);
-      return await prepared({ settings, executor, expiry, log, ...askSshd(settings.tools) });
+      const { lockFile } = machine.openKernel();
+      return await prepared({ settings, executor, expiry, log, lockFile, ...askSshd(settings.tools) });
     }
     case "sudo": {
       const faults = await checkSudo(settings, machine.program);

@@ -4,6 +4,7 @@ import type { Account, AccountPresence, AccountRef, Host, HostKey } from "../pro
 import { UamError } from "../shared/errors.ts";
 import type { Log } from "../shared/log.ts";
 import { NEWER_KEY_TYPES } from "../shared/product/ssh-key-types.ts";
+import type { Kernel } from "../shared/system/kernel.ts";
 import { isMarked, type PasswdEntry, presenceIn, requireRef } from "./account.ts";
 import type { Executor } from "./executor.ts";
 import { type ExpiryFormat, renderAuthorizedKeys } from "./key-file/authorized-keys.ts";
@@ -21,6 +22,8 @@ export interface HostContext {
   readonly patterns: KeyFilePatterns;
   /** Reads sshd's host keys. */
   readonly hostKeys: Host["hostKeys"];
+  /** One process at a time changes what is held for all accounts; only direct mode does. */
+  readonly lockFile?: Kernel["lockFile"];
 }
 
 /** The wanted content of the account's file; throws `internal` for a stored key that is damaged. */

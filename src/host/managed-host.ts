@@ -30,13 +30,15 @@ import {
   planMarkerGroup,
   planNoAgeing,
   planOpen,
-  planOpenHome,
   planRetireKeys,
   SHUT_DAY,
 } from "./plan/plan.ts";
 import { plannedBy } from "./planned.ts";
 import { countLogins } from "./processes/ssh-sessions.ts";
-import { holdProfiles, narrowProfile } from "./profiles/hold.ts";
+import { holdProfiles } from "./profiles/hold.ts";
+import { planHome } from "./profiles/home.ts";
+import { applyProfile } from "./profiles/membership.ts";
+import { narrowProfile } from "./profiles/narrow.ts";
 import { reconcileAccounts } from "./reconcile.ts";
 import { nameRefusals } from "./refusals.ts";
 import { removeAccount } from "./removal.ts";
@@ -64,8 +66,9 @@ export function createManagedHost(context: HostContext): Host {
     },
     openAccount: async (account) => {
       const owner = requireWhole(context, account);
+      const ground = await applyProfile(context, account);
       const keys = await keyChanges(context, account, owner);
-      await applyInOrder(executor, planOpen(account, keys, planOpenHome(settings, owner)));
+      await applyInOrder(executor, planOpen(account, keys, planHome(context, ground, account, owner)));
     },
     shutAccount: (account) => shutAccount(context, account),
     takeKey: (account, fingerprint) => takeKey(context, account, fingerprint),
@@ -158,8 +161,8 @@ async function createAccount(context: HostContext, account: Account): Promise<vo
   const owner = requireWhole(context, account);
   // Leftovers of earlier accounts do not prevent the creation.
   await tryAll(context, planEmptyTrash(settings, owner));
-  const opening = planOpen({ ...account, open: true }, planKeys(settings, owner, ""), planOpenHome(settings, owner));
-  await applyInOrder(executor, opening);
+  const opened = planHome(context, await applyProfile(context, account), account, owner);
+  await applyInOrder(executor, planOpen({ ...account, open: true }, planKeys(settings, owner, ""), opened));
   const made = await completeTable(view, view.accounts([account]), [account.name]);
   if (made.shadow?.get(account.name)?.ageing) await applyInOrder(executor, planNoAgeing(account));
 }

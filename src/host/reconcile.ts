@@ -4,7 +4,7 @@ import { setImmediate as breathe } from "node:timers/promises";
 import type { Account, Drift, DriftKind } from "../protocol/host.ts";
 import { publicMessage } from "../shared/errors.ts";
 import { type AccountTable, isMarked, type PasswdEntry, presenceIn, requireRef } from "./account.ts";
-import { closingOf, endSessions, sentencesOf, shut, tryAll, unique } from "./closing.ts";
+import { closingOf, endEverything, endSessions, sentencesOf, shut, tryAll, unique } from "./closing.ts";
 import { completeTable, type Failure } from "./executor.ts";
 import { type HostContext, strangeHome, textOf } from "./host-context.ts";
 import { usableKeys } from "./key-file/authorized-keys.ts";
@@ -17,13 +17,14 @@ import {
   planKeys,
   planMark,
   planNoAgeing,
-  planOpenHome,
   planRetireKeys,
   planShadow,
   trashBases,
   wantedShadow,
 } from "./plan/plan.ts";
 import { type ListedProcess, listedOf } from "./processes/processes.ts";
+import { homeDifferences } from "./profiles/home.ts";
+import { groundOf, type Ground as Profiles, profileDifferences } from "./profiles/membership.ts";
 import { createRoots, type Ground, mountsWithin } from "./safe-open.ts";
 import { keysUnread, unreadable } from "./unread.ts";
 
@@ -34,6 +35,7 @@ interface Snapshot extends Ground {
   readonly table: AccountTable;
   readonly processes: readonly ListedProcess[];
   readonly keyFiles: readonly string[] | undefined;
+  readonly profiles: Profiles;
 }
 
 /** A difference, and what repairs it while the account is open; undefined if an administrator has to decide. */
@@ -60,13 +62,16 @@ export async function reconcileAccounts(
   const compared = suspects ?? accounts;
   const names = compared.map(({ name }) => name);
   const table = await completeTable(view, view.accounts(compared), names);
-  const example = compared.find((account) => presenceIn(table, account) === "present");
+  const isPresent = (account: Account) => presenceIn(table, account) === "present";
+  // What sshd says of an account with a profile is no example of the others.
+  const example = compared.find((account) => account.profile === undefined && isPresent(account));
   if (accounts.length > 0) patterns.refresh();
   const asked = await patterns.of(example?.name ?? EXAMPLE.name);
-  const keyFiles = example && asked.patterns;
+  const keyFiles = example === undefined && !compared.some(isPresent) ? undefined : asked.patterns;
+  const profiles = groundOf(context, table, compared);
   const roots = createRoots();
   const processes = view.processes();
-  const snapshot = { table, mounts: view.mounts(), roots, processes, keyFiles };
+  const snapshot = { table, mounts: view.mounts(), roots, processes, keyFiles, profiles };
   const drifts: Drift[] = [...unreadable(context, asked, processes)];
   try {
     for (const [index, account] of compared.entries()) {
@@ -120,9 +125,13 @@ interface Repair {
 /** Sentences about what could not be repaired. The account itself is opened last, and only once its files are correct. */
 async function repairOpen(context: HostContext, { account, owner, differences }: Repair): Promise<readonly string[]> {
   const isShadow = ({ kind }: Difference) => kind === "expiry_date";
-  const isGroup = ({ kind }: Difference) => kind === "group";
+  const isGroup = ({ kind }: Difference) => kind === "group" || kind === "profile";
   const marking = await tryAll(context, changesOf(differences.filter(isGroup)));
   if (marking.length > 0) return unique(sentencesOf(marking));
+  // Whoever is logged in may do what the groups of then allowed.
+  const isWider = account.profile !== undefined && differences.some(({ kind }) => kind === "profile");
+  const ended = isWider ? (await endEverything(context, account)).failures : [];
+  if (ended.length > 0) return unique(sentencesOf(ended));
   const files = changesOf(differences.filter((difference) => !isShadow(difference) && !isGroup(difference)));
   let failures: readonly Failure[] = await tryAll(context, files);
   if (differences.some(({ kind }) => kind === "key_added")) {
@@ -144,7 +153,7 @@ async function repairOpen(context: HostContext, { account, owner, differences }:
 
 async function repairShut(context: HostContext, { owner, differences }: Repair): Promise<readonly string[]> {
   const { owed } = closingOf(await shut(context, owner));
-  const rest = changesOf(differences.filter(({ kind }) => kind === "expiry_date" || kind === "group"));
+  const rest = changesOf(differences.filter(({ kind }) => ["expiry_date", "group", "profile"].includes(kind)));
   return unique([...owed, ...sentencesOf(await tryAll(context, rest))]);
 }
 
@@ -163,6 +172,7 @@ async function differencesOf(
     return only("foreign", "an account with that name or uid exists that is not this service's");
   const differences = [
     ...groupDifferences(context, snapshot.table, account),
+    ...profileDifferences(context, snapshot.profiles, account),
     ...shadowDifferences(snapshot.table, account),
   ];
   if (!account.open && listedOf(snapshot.processes, account.uid).length > 0) {
@@ -172,7 +182,7 @@ async function differencesOf(
     return [...differences, ...only("foreign", `the account's home directory is ${owner.home}, which is not its own`)];
   }
   differences.push(...keysUnread(context, account));
-  differences.push(...homeDifferences(context, snapshot, { account, owner }));
+  differences.push(...homeDifferences(context, { ...snapshot, account, owner }));
   // In sudo mode its files can be looked at only with the group; once that is put right, the next look finds what else differs.
   if (settings.mode === "sudo" && differences.some(({ kind }) => kind === "group")) return differences;
   const file = keyFileOf(settings.authorizedKeysFile, owner);
@@ -213,17 +223,6 @@ function groupDifferences({ settings }: HostContext, table: AccountTable, accoun
   if (isMarked(table, account, markerGroup)) return [];
   const problem = `the account is no longer in the group ${markerGroup}`;
   return [{ kind: "group", problem, changes: planMark(settings, account) }];
-}
-
-function homeDifferences(
-  { settings, executor }: HostContext,
-  { mounts }: Snapshot,
-  { account: { open }, owner }: Pick<Repair, "account" | "owner">,
-): readonly Difference[] {
-  const isShut = settings.homesStay === true ? undefined : executor.view.isHomeShut(owner.home, mounts);
-  if (isShut === undefined || isShut !== open) return [];
-  const problem = open ? "the home is still root's" : "the home is open although the account is shut";
-  return [{ kind: "home", problem, changes: open ? planOpenHome(settings, owner) : [] }];
 }
 
 function shadowDifferences(table: AccountTable, account: Account): readonly Difference[] {

@@ -3,6 +3,7 @@
 import type { HostMode } from "../protocol/host.ts";
 import { UamError } from "../shared/errors.ts";
 import type { UidRange } from "../shared/system/uids.ts";
+import type { ProfilePaths } from "./profiles/names.ts";
 
 export type { UidRange };
 
@@ -39,6 +40,8 @@ export interface HostSettings extends Layout {
   /** Which uids accounts get; what sudo mode checks its rules with. */
   readonly uidRange?: UidRange;
   readonly revokeEnds: RevokeEnds;
+  /** Where profiles are held, if not in the usual places. */
+  readonly profilePaths?: ProfilePaths;
   /** An sshd, configuration or journal other than the host's own; the journal with its reader and the socket that takes lines. */
   readonly tools?: {
     readonly sshd?: string;

@@ -95,15 +95,18 @@ async function cleanUp(): Promise<void> {
   }
 }
 
-/** The host of a test file: a home base, an sshd and a log of its own, and no account left after any test. */
-export function prepareHost(): void {
+/**
+ * The host of a test file: a home base, an sshd and a log of its own, and no account left after any test. `configured` makes what else sshd reads,
+ * and says the lines that come first in its configuration.
+ */
+export function prepareHost(configured: (base: string) => readonly string[] = () => []): void {
   // Real commands and logins, on machines that may be busy with other tests.
   setDefaultTimeout(180_000);
   beforeAll(async () => {
     // Not below /tmp: the path to a home must be root's alone.
     base = mkdtempSync("/var/lib/uam-test-");
     chmodSync(base, 0o755);
-    sshd = await startSshd(base);
+    sshd = await startSshd(base, configured(base));
   });
   beforeEach(() => {
     recorded = recordingLog();

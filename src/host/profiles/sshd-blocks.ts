@@ -42,6 +42,11 @@ const SHUT: readonly Setting[] = settings({
   ...noForwarding(),
 });
 
+/** All that sshd has to say for an account that is let in nowhere. */
+export function shutSettings(): readonly Setting[] {
+  return SHUT;
+}
+
 /** The text of the file that sshd includes before its block for all accounts. Throws for a profile that no host can hold. */
 export function renderBlocks(blocks: readonly Block[]): string {
   const sorted = blocks.toSorted((one, other) => (one.profile.name < other.profile.name ? -1 : 1));
