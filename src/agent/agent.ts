@@ -213,7 +213,7 @@ class Agent {
     const held = left > LONGEST_HELD ? NO_LEASE : String(left);
     const applied = this.#reporter.applied();
     const said = applied === undefined ? "" : `&applied=${applied}`;
-    return `${AGENT_ROUTES.state}?since=${since}&wait=${wait}&held=${held}&reads=${READS}&hours=${hours}${said}`;
+    return `${AGENT_ROUTES.state}?since=${since}&wait=${wait}&held=${held}&reads=${READS}&hours=${hours}&profiles=1${said}`;
   }
 
   /** The service is told of the host's clock with the report. */

@@ -4,6 +4,7 @@ import type { HostState } from "../protocol/fleet.ts";
 import type { Account, Closing, Host } from "../protocol/host.ts";
 import { UamError } from "../shared/errors.ts";
 import type { Times } from "./hours.ts";
+import type { Holding } from "./profiles.ts";
 import { type AccountRecord, type AgentState, accountOf, isClosing, isPending, keyOf, NOTHING } from "./records.ts";
 import type { Turn } from "./turn.ts";
 
@@ -19,6 +20,8 @@ export interface Work {
   readonly times: () => Times;
   /** The records that the host refused, and when each was last tried. A record that changes is a new object, and not in here. */
   readonly refused: WeakMap<AccountRecord, number>;
+  /** Told what the host holds of profiles before any account is worked on. */
+  readonly holding: Holding;
   /** An account is opened in a turn, so that `uam lock` can wait until nobody does who has not read of it. */
   readonly turn: Turn;
 }
@@ -33,6 +36,7 @@ export async function applyState(
   state: AgentState,
   isOver: () => boolean = () => false,
 ): Promise<AgentState> {
+  await work.holding.hold(work.host, state.profiles);
   const records = new Map(state.records.map((record) => [keyOf(record), record]));
   const attempt = async (record: AccountRecord, step: typeof close | typeof open) => {
     const after = await tried(record, () => step(work, record, records.values()));
@@ -97,7 +101,9 @@ async function close(
   // In no line of /etc/passwd: but sshd may know it from elsewhere.
   if (presence === "missing") return await settleGone(work, record, account, await host.foreignKeys(account));
   if (!account.open) return await shut(work, record, account);
-  return await narrow(work, await take(work, record, account), account);
+  const limited = await narrowProfile(work, record, account);
+  if (limited.todo.profile === true) return limited;
+  return await narrow(work, await take(work, limited, account), account);
 }
 
 /** Whether the name is that of a later account of ours: a process that died had removed this one, and made that, without storing it. */
@@ -134,6 +140,16 @@ async function shut({ host }: Work, record: AccountRecord, account: Account): Pr
   if (closing.owed.length === 0)
     return settled({ ...record, made: true, todo: { ...NOTHING, open: record.todo.open } });
   return refusedBy(closing, { ...record, todo: { ...record.todo, shut: true } }, closing.owed);
+}
+
+/** First what all of its keys open, whatever becomes of one; shuts the account while that cannot be done. */
+async function narrowProfile({ host, holding }: Work, record: AccountRecord, account: Account): Promise<AccountRecord> {
+  if (record.todo.profile !== true) return record;
+  const problem = holding.problemOf(record.profile);
+  const owed = problem === undefined ? (await host.narrowProfile(account)).owed : [problem];
+  if (owed.length > 0) return await shutMeanwhile(host, record, owed);
+  const { profile: _, ...todo } = record.todo;
+  return settled({ ...record, todo });
 }
 
 /** Shuts the account while a key cannot be taken away whole. */
@@ -175,6 +191,8 @@ async function openInTurn(work: Work, record: AccountRecord): Promise<AccountRec
   const account = accountNow(work, record);
   // It stays to be done: for when the host is unlocked, or its clock right.
   if (!account.open || (record.hours !== undefined && !work.times().areSure)) return record;
+  const problem = work.holding.problemOf(record.profile);
+  if (problem !== undefined) return withProblem(record, "refused", problem);
   const presence = await host.presence(account);
   if (presence === "foreign") return withProblem(record, "conflict", foreign(record));
   if (presence === "missing" && record.made) {

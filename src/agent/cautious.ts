@@ -7,7 +7,9 @@ import { commonHours } from "./hours.ts";
 /** The part of an answer that counts until an administrator accepts that the history went back: nothing that gives access. */
 export function restrained(old: AccountState | undefined, told: AccountState): AccountState {
   const mayOpen = old !== undefined && (old.open || old.hours !== undefined);
-  if (!mayOpen || !told.open) return { ...told, open: false, keys: [], hours: undefined };
+  // Which of two profiles gives less is not known here.
+  if (!mayOpen || !told.open || told.profile !== old.profile)
+    return { ...told, open: false, keys: [], hours: undefined };
   const known = new Map(old.keys.map((key) => [key.fingerprint, key]));
   const keys = told.keys.flatMap((key) => {
     const before = known.get(key.fingerprint);

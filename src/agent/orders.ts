@@ -5,12 +5,14 @@ import { createMutex } from "../host/command.ts";
 import type { HostProblem, HostState } from "../protocol/fleet.ts";
 import type { AccountRef, Host } from "../protocol/host.ts";
 import type { Log } from "../shared/log.ts";
-import { type LockEntry, lockedAccounts, readLocks, removeLock } from "../shared/system/lock-journal.ts";
+import { type LockEntry, lockedAccounts } from "../shared/system/lock-journal.ts";
 import { faultPoint } from "../shared/work/fault-point.ts";
 import { applyState } from "./apply.ts";
 import { compareAccounts, foundOn, toldOf } from "./compare.ts";
 import type { Times } from "./hours.ts";
+import { forgetLocks, locksIn } from "./lock-journals.ts";
 import { findingOf, newProblems, problemList } from "./problems.ts";
+import { createHolding, type Holding } from "./profiles.ts";
 import {
   type AccountRecord,
   type AgentState,
@@ -45,6 +47,7 @@ export interface OrdersParts {
 
 export interface Orders {
   readonly state: () => AgentState | undefined;
+  readonly holding: Pick<Holding, "states">;
   /** The accounts that `uam lock` shut and the service has not recorded. */
   locks(): readonly LockEntry[];
   /** Does what the answer says. True if it changed anything. Throws if the host cannot be worked on at all, and knows nothing of it then. */
@@ -78,6 +81,7 @@ export function openOrders(parts: OrdersParts): Orders {
 
 class StoredOrders implements Orders {
   readonly #parts: OrdersParts;
+  readonly holding = createHolding();
   readonly #inTurn = createMutex();
   /** All uids that were ever given, also those that the orders of before were lost with. */
   readonly #given: Set<number>;
@@ -109,8 +113,7 @@ class StoredOrders implements Orders {
   }
 
   locks(): readonly LockEntry[] {
-    const { directory, runDirectory, log } = this.#parts;
-    return [directory, runDirectory].flatMap((place) => readLocks(place, log));
+    return locksIn(this.#parts);
   }
 
   take(answer: HostState): Promise<boolean> {
@@ -132,7 +135,7 @@ class StoredOrders implements Orders {
           throw error;
         });
       } else if (!wasBelieved) this.#store(merged);
-      this.#forgetLocks(new Set(answer.recorded_locks));
+      forgetLocks(this.#parts, new Set(answer.recorded_locks));
       return isNew;
     });
   }
@@ -173,6 +176,7 @@ class StoredOrders implements Orders {
 
   async reconcile(): Promise<void> {
     const all: HostProblem[] = [];
+    await this.#inTurn(() => this.holding.look(this.#parts.openHost, this.#state));
     const records = this.#state?.records ?? [];
     for (let from = 0; from < Math.max(1, records.length); from += AT_ONCE) {
       all.push(...(await this.#inTurn(() => this.#compare(records.slice(from, from + AT_ONCE)))));
@@ -230,20 +234,13 @@ class StoredOrders implements Orders {
     this.#store(done);
   }
 
-  #forgetLocks(recorded: ReadonlySet<string>): void {
-    const { directory, runDirectory, log } = this.#parts;
-    for (const place of [directory, runDirectory]) {
-      for (const { id } of readLocks(place, log)) if (recorded.has(id)) removeLock(place, id);
-    }
-  }
-
   /** Everything that takes access away, and as much of what gives it as the turn has time for. */
   async #doAll(orders: AgentState): Promise<AgentState> {
     const { openHost, log, turn, times } = this.#parts;
     const host = await openHost(orders.end_sessions);
     const end = performance.now() + TURN;
     const about = { status: orders.status, mayOpen: this.#isBelieved, locked: () => this.#locked(), times };
-    const work = { host, ...about, refused: this.#refused, turn };
+    const work = { host, ...about, refused: this.#refused, turn, holding: this.holding };
     const done = await applyState(work, orders, () => performance.now() > end);
     for (const problem of newProblems(orders.records, done.records))
       log.warn("the host is not as the service wants it", { ...problem });

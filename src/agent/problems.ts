@@ -27,6 +27,17 @@ export function problemOf({ account, kind, problem, repaired }: Drift): HostProb
   }
 }
 
+/** Those of accounts that had no such problem before. */
+export function newProblems(before: readonly AccountRecord[], after: readonly AccountRecord[]): readonly HostProblem[] {
+  const known = new Set(before.map((record) => `${keyOf(record)} ${record.problem?.text}`));
+  return after.flatMap((record) => {
+    const { name, problem } = record;
+    return problem === undefined || known.has(`${keyOf(record)} ${problem.text}`)
+      ? []
+      : [{ account: name, ...problem }];
+  });
+}
+
 /** Something about the host itself. */
 export function findingOf(text: string): HostProblem {
   return { account: "", kind: "finding", text: clipped(text) };
@@ -58,15 +69,4 @@ function rank({ kind }: HostProblem): number {
 
 function clipped(text: string): string {
   return text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT - 1)}…`.replace(/[\uD800-\uDBFF]…$/, "…");
-}
-
-/** The problems of accounts that they did not have before, or not in these words. */
-export function newProblems(before: readonly AccountRecord[], after: readonly AccountRecord[]): readonly HostProblem[] {
-  const known = new Set(before.map((record) => `${keyOf(record)} ${record.problem?.text}`));
-  return after.flatMap((record) => {
-    const { name, problem } = record;
-    return problem === undefined || known.has(`${keyOf(record)} ${problem.text}`)
-      ? []
-      : [{ account: name, ...problem }];
-  });
 }

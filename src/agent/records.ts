@@ -5,9 +5,11 @@
 
 import type { AccountState, HostProblem, HostState } from "../protocol/fleet.ts";
 import type { Account, AccountRef } from "../protocol/host.ts";
+import type { HostProfile } from "../protocol/profile.ts";
 import { hasOtherNetworks, keysOf, sameKeys } from "./account-keys.ts";
 import { NEVER_TOLD, restrained } from "./cautious.ts";
 import { atTime, openedAt, sameHours, type Timed, type Times, windowAt } from "./hours.ts";
+import { mayBeLess, profilesAfter, reprofiler } from "./profiles.ts";
 
 /** The outstanding work for an account, the closings first. */
 export interface Todo {
@@ -17,6 +19,8 @@ export interface Todo {
   readonly take: readonly string[];
   /** Keys are good from fewer networks, or for a shorter time. */
   readonly narrow: boolean;
+  /** Its profile is another, or says something else: what was begun with more has to end. */
+  readonly profile?: boolean;
   readonly open: boolean;
 }
 
@@ -44,6 +48,8 @@ export interface AgentState {
   readonly end_sessions: HostState["end_sessions"];
   /** A uid is never reused for another account, and a name may come again with another: unless the service's database was set back. */
   readonly records: readonly AccountRecord[];
+  /** As the service says them; undefined where it knows none. */
+  readonly profiles?: readonly HostProfile[] | undefined;
   /** True once an agent that keeps hours was told everything: before, hours of its accounts may be missing. */
   readonly keepsHours?: boolean | undefined;
   /** The uid of every account there ever was a record of. Absent in what an older version stored. */
@@ -85,11 +91,13 @@ export function mergeAnswer(
   for (const ref of answer.removed) {
     merged.set(keyOf(ref), toRemove(merged.get(keyOf(ref)) ?? stranger(ref.name, ref.uid)));
   }
-  const records = [...merged.values()].map((record) => switched(record, before?.status, answer.status));
+  const profiles = profilesAfter(before?.profiles, answer);
+  const follow = reprofiler(before?.profiles, profiles);
+  const records = [...merged.values()].map((record) => switched(follow(record), before?.status, answer.status));
   const { cursor, lease_ms, lease_ends, status, end_sessions } = answer;
   const given = [...new Set([...givenTo(before), ...records.map(({ uid }) => uid)])];
   const keepsHours = answer.full || before?.keepsHours === true;
-  return { version: 1, cursor, lease_ms, lease_ends, status, end_sessions, records, given, keepsHours };
+  return { version: 1, cursor, lease_ms, lease_ends, status, end_sessions, records, given, keepsHours, profiles };
 }
 
 /** The host may have the account, open or shut, whatever this says of it. */
@@ -147,13 +155,13 @@ export interface Present {
 
 /** The account as it is to be now: shut outside its hours, where the host is not to let anybody in, or where `uam lock` shut it. */
 export function accountOf(record: AccountRecord, { status, locked, times }: Present): Account {
-  const { name, uid, hours } = record;
+  const { name, uid, hours, profile } = record;
   // Where only logins end, its keys have the end of their window, and it is as its record says until that is followed.
   const isInside =
     hours === undefined || record.hours_end === "logins" || windowAt(hours, times, openedAt(record)) !== undefined;
   const open = record.open && isInside && status === "active" && !locked.has(name) && !record.todo.remove;
   const keys = record.outside === true ? record.keys.map((key) => ({ ...key, networks: [] })) : record.keys;
-  return { name, uid, keys, expireAt: new Date(record.expire_at), open };
+  return { name, uid, keys, expireAt: new Date(record.expire_at), open, ...(profile === undefined ? {} : { profile }) };
 }
 
 export function isPending({ todo }: AccountRecord): boolean {
@@ -161,7 +169,7 @@ export function isPending({ todo }: AccountRecord): boolean {
 }
 
 export function isClosing(todo: Todo): boolean {
-  return todo.remove || todo.shut || todo.narrow || todo.take.length > 0;
+  return todo.remove || todo.shut || todo.narrow || todo.profile === true || todo.take.length > 0;
 }
 
 /** Whether sshd may still let in what was to be taken away, because the host failed at it. */
@@ -181,6 +189,7 @@ export function sameOrders(one: AgentState | undefined, other: AgentState): bool
   if (one.status !== other.status || one.lease_ms !== other.lease_ms || one.lease_ends !== other.lease_ends)
     return false;
   if (one.keepsHours !== other.keepsHours) return false;
+  if (JSON.stringify(one.profiles) !== JSON.stringify(other.profiles)) return false;
   if (one.end_sessions !== other.end_sessions || one.records.length !== other.records.length) return false;
   const known = new Set(one.records);
   return other.records.every((record) => known.has(record));
@@ -209,7 +218,8 @@ function mergeAccount(
   }
   // An earlier end is taken from the keys in the same way: no step that gives access may be what brings it.
   const narrow = old !== undefined && (old.todo.narrow || hasOtherNetworks(old.keys, kept) || isNarrower(old, wanted));
-  return { ...wanted, made, todo: { ...NOTHING, take: gone, narrow, open: true }, problem: old?.problem };
+  const profile = mayBeLess(old, wanted.profile) || old?.todo.profile === true ? { profile: true } : {};
+  return { ...wanted, made, todo: { ...NOTHING, take: gone, narrow, ...profile, open: true }, problem: old?.problem };
 }
 
 /** What ends outside the hours by other networks of a key cannot be told from what may go on: all of it ends. */
@@ -271,6 +281,7 @@ function sameAccount(one: Timed, other: Timed): boolean {
     one.outside === other.outside &&
     one.hours_end === other.hours_end &&
     one.expire_at === other.expire_at &&
+    one.profile === other.profile &&
     (one.hours === undefined) === (other.hours === undefined) &&
     sameKeys(one.keys, other.keys)
   );

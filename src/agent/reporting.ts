@@ -1,6 +1,6 @@
 /** When the service is told how the host is, and of what. */
 
-import { AGENT_ROUTES, type HostReport, MAX_UNKNOWN, type SshAddress } from "../protocol/fleet.ts";
+import { AGENT_ROUTES, type HostReport, MAX_PROFILES, MAX_UNKNOWN, type SshAddress } from "../protocol/fleet.ts";
 import type { HostMode } from "../protocol/host.ts";
 import type { Clock } from "../shared/time/clock.ts";
 import { formatTimestamp } from "../shared/time/timestamp.ts";
@@ -45,7 +45,7 @@ export function createReporter(parts: {
   let wholeCursor = "";
   let ssh: SshAddress | undefined;
 
-  function facts(): Pick<HostReport, "problems" | "locks" | "holds" | "unknown"> {
+  function facts(): Pick<HostReport, "problems" | "locks" | "holds" | "unknown" | "profiles"> {
     const locks = orders.locks().map(({ id, at, username, operator }) => ({
       ...{ id, username, operator: operator.slice(0, MAX_NAME) },
       at: formatTimestamp(at),
@@ -54,7 +54,9 @@ export function createReporter(parts: {
     const { problems } = orders.problems();
     // More are told with the next.
     const most = { locks: locks.slice(0, MAX_LOCKS), holds: holds.slice(0, MAX_HOLDS) };
-    return { problems, ...most, unknown: orders.unknown().slice(0, MAX_UNKNOWN) };
+    const profiles = orders.holding.states()?.slice(0, MAX_PROFILES);
+    const told = profiles === undefined ? {} : { profiles };
+    return { problems, ...most, unknown: orders.unknown().slice(0, MAX_UNKNOWN), ...told };
   }
 
   return {

@@ -3,8 +3,9 @@
  */
 
 import * as v from "valibot";
-import { MAX_PROBLEMS, MAX_TEXT, MAX_UNKNOWN, PROBLEM_KINDS } from "../protocol/fleet.ts";
+import { MAX_PROBLEMS, MAX_PROFILES, MAX_TEXT, MAX_UNKNOWN, PROBLEM_KINDS } from "../protocol/fleet.ts";
 import { hostAccountOf, USERNAME_PATTERN } from "../shared/text/account-name.ts";
+import { ProfileStateBody } from "./agent/profile.ts";
 import { HostStateRecord, StateQuery } from "./agent/state.ts";
 import { described, id, listOf } from "./fields.ts";
 import { agents, anyoneWithin, type Refusals, type Routes } from "./route.ts";
@@ -119,6 +120,9 @@ const ReportBody = v.pipe(
         MAX_UNKNOWN,
         "Accounts that the service told of once and that its last full answer did not name",
       ),
+    ),
+    profiles: v.optional(
+      listOf(ProfileStateBody, MAX_PROFILES, "Which profiles the host holds; absent from an agent that knows none"),
     ),
   }),
   v.title("HostReport"),

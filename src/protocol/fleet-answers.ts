@@ -4,7 +4,7 @@
 
 import * as v from "valibot";
 import { hostAccountOf, USERNAME_PATTERN } from "../shared/text/account-name.ts";
-import { type Enrolled, type FleetKey, type HostState, MAX_SPANS, parseCursor } from "./fleet.ts";
+import { type Enrolled, type FleetKey, type HostState, MAX_PROFILES, MAX_SPANS, parseCursor } from "./fleet.ts";
 
 const base64OfKey = v.pipe(v.string(), v.regex(/^[A-Za-z0-9+/]{43}=$/));
 const ref = {
@@ -27,11 +27,31 @@ const hours = v.object({
   until: moment,
   windows: v.pipe(v.array(v.object({ from: moment, to: moment })), v.maxLength(MAX_SPANS)),
 });
+const text = (length: number) => v.pipe(v.string(), v.maxLength(length));
+const texts = v.pipe(v.array(text(300)), v.maxLength(1000));
+/** Whether it can be held is for the host to say. */
+const profile = v.object({
+  name: text(64),
+  kind: v.picklist(["shell", "sftp", "forward", "command"]),
+  secondFactor: v.picklist(["none", "verified"]),
+  directory: v.exactOptional(text(4096)),
+  readOnly: v.exactOptional(v.boolean()),
+  umask: v.exactOptional(text(8)),
+  targets: v.exactOptional(texts),
+  forwarding: v.exactOptional(v.union([v.boolean(), texts])),
+  command: v.exactOptional(text(100)),
+  idleSeconds: v.exactOptional(v.number()),
+  maxSessions: v.exactOptional(v.number()),
+  banner: v.exactOptional(text(4096)),
+  groups: v.exactOptional(texts),
+  sudo: v.exactOptional(texts),
+});
 const accountState = v.object({
   ...ref,
   expire_at: moment,
   open: v.boolean(),
   keys: v.array(hostKey),
+  profile: v.optional(text(64)),
   hours: v.optional(hours),
   hours_end: v.optional(v.literal("logins")),
 });
@@ -52,6 +72,7 @@ const hostState = v.object({
   end_sessions: v.picklist(["key", "all", "none"]),
   applied: v.optional(cursor),
   now: v.optional(moment),
+  profiles: v.optional(v.pipe(v.array(profile), v.maxLength(MAX_PROFILES))),
 });
 const enrolled = v.object({
   host_id: v.pipe(v.number(), v.integer(), v.minValue(2)),

@@ -4,6 +4,7 @@
  */
 
 import type { AccountRef, HostKey, HostMode, ServerKey } from "./host.ts";
+import type { HostProfile, ProfileState } from "./profile.ts";
 
 /** The version of these shapes; the service speaks this one and the one before. In the header `Uam-Agent-Version` of each request. */
 export const AGENT_PROTOCOL = 1;
@@ -66,6 +67,8 @@ export interface AccountState extends AccountRef {
   readonly expire_at: string;
   readonly open: boolean;
   readonly keys: readonly HostKey[];
+  /** The name of its profile, one of `profiles`; absent where it has none. */
+  readonly profile?: string | undefined;
   /** Absent where it is open at all hours, and where it is shut. */
   readonly hours?: AccountHours | undefined;
   /** Only logins end with the hours. Absent: sessions and jobs, too, as agents of before end them in any case. */
@@ -92,7 +95,8 @@ export const MAX_SPANS = 1000;
 /**
  * `GET /agent/state?since=CURSOR&wait=SECONDS&held=SECONDS&reads=TYPES&hours=UNTIL&applied=CURSOR`, 200: the changes, or everything. `applied` replaces a
  * report with nothing but a newer cursor, so that a change costs a host one request and not two. With `hours` the agent says that it keeps hours, and
- * until when it knows them (the least `until` of its accounts, or `none`); without it, accounts with hours are told as shut.
+ * until when it knows them (the least `until` of its accounts, or `none`); without it, accounts with hours are told as shut. With `profiles=1` it says that it holds profiles;
+ * without it, accounts with a profile are told as shut.
  */
 export interface HostState {
   readonly cursor: Cursor;
@@ -114,6 +118,8 @@ export interface HostState {
   readonly end_sessions: "key" | "all" | "none";
   /** The `applied` of the request, once that counts as reported; a service that does not know the parameter leaves it out. */
   readonly applied?: Cursor | undefined;
+  /** All that accounts of the host may have, for agents that hold profiles: in each answer, whole. */
+  readonly profiles?: readonly HostProfile[] | undefined;
   /** The service's clock at the answer, for agents that keep hours. */
   readonly now?: string | undefined;
 }
@@ -163,10 +169,13 @@ export interface HostReport {
    * They are shut, and removed only once the service says so. Agents that do not know the member leave it out.
    */
   readonly unknown?: readonly AccountRef[];
+  /** Which profiles the host holds. Agents that do not know the member leave it out. */
+  readonly profiles?: readonly ProfileState[];
 }
 
 export const MAX_PROBLEMS = 100;
 export const MAX_UNKNOWN = 1000;
+export const MAX_PROFILES = 200;
 /** Longest text of a problem, a reason or a name in a report, in UTF-16 code units; longer ones are refused. */
 export const MAX_TEXT = 500;
 

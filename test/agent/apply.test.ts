@@ -2,6 +2,7 @@
 
 import { beforeEach, describe, expect, test } from "bun:test";
 import { applyState, type Work } from "../../src/agent/apply.ts";
+import { createHolding } from "../../src/agent/profiles.ts";
 import { type AccountRecord, type AgentState, mayAdmit, NOTHING, type Todo } from "../../src/agent/records.ts";
 import { UamError } from "../../src/shared/errors.ts";
 import { createFakeHost, type FakeHost } from "../support/fake-host.ts";
@@ -30,6 +31,7 @@ beforeEach(() => {
     locked: () => new Set(),
     refused: new WeakMap(),
     turn: (step) => step(),
+    holding: createHolding(),
     times: () => timesAt(Date.now()),
   };
 });

@@ -4,6 +4,7 @@ import { expect, test } from "bun:test";
 import { copyFileSync, mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { applyState } from "../../src/agent/apply.ts";
+import { createHolding } from "../../src/agent/profiles.ts";
 import { type AccountRecord, type AgentState, NOTHING } from "../../src/agent/records.ts";
 import type { AccountState } from "../../src/protocol/fleet.ts";
 import {
@@ -69,6 +70,7 @@ describeOnHost(
             locked: () => new Set(),
             refused: new WeakMap(),
             turn: (step) => step(),
+            holding: createHolding(),
             times: () => timesAt(Date.now()),
           },
           told(toldAccount({ name: NAME, uid: UID, open: false })),

@@ -4,6 +4,7 @@ import * as v from "valibot";
 import { HOST_STATUSES } from "../../shared/product/statuses.ts";
 import { isTimestamp, parseTimestamp } from "../../shared/time/timestamp.ts";
 import { described, id } from "../fields.ts";
+import { HostProfileRecord } from "./profile.ts";
 
 const flag = (description: string) => v.pipe(v.boolean(), v.metadata({ description, examples: [false] }));
 
@@ -53,6 +54,12 @@ export const StateQuery = v.object({
       v.transform((text) => (text === "none" ? text : parseTimestamp(text))),
     ),
   ),
+  profiles: v.optional(
+    v.pipe(
+      v.literal("1", 'must be "1"'),
+      v.metadata({ description: "The agent holds profiles. Without it, accounts with a profile are shut" }),
+    ),
+  ),
   applied: v.optional(
     v.pipe(
       v.string(),
@@ -95,6 +102,7 @@ export const HostStateRecord = v.pipe(
             networks: v.optional(v.array(described("192.0.2.0/24"))),
           }),
         ),
+        profile: v.optional(described("drop-box", "The profile, of those in `profiles`, that says what it may do")),
         hours: v.optional(
           v.pipe(
             v.object({
@@ -121,6 +129,9 @@ export const HostStateRecord = v.pipe(
     recorded_locks: v.array(described("0b5e7a52-6c1f-4a2e-9d1b-3f4c5d6e7f80")),
     end_sessions: v.picklist(["key", "all", "none"]),
     applied: v.optional(described(`7.${"0123456789abcdef".repeat(4)}`, "The request's, once it counts")),
+    profiles: v.optional(
+      v.pipe(v.array(HostProfileRecord), v.description("All that accounts may have, for agents that hold profiles")),
+    ),
     now: v.optional(described("2026-11-27T08:00:00.000Z", "The service's clock, for agents that keep hours")),
   }),
   v.title("HostState"),

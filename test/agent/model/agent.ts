@@ -7,6 +7,7 @@ import { applyState } from "../../../src/agent/apply.ts";
 import type { Times } from "../../../src/agent/hours.ts";
 import { endOf, type Moment } from "../../../src/agent/lease.ts";
 import { EARLY } from "../../../src/agent/lease-keeper.ts";
+import type { Holding } from "../../../src/agent/profiles.ts";
 import {
   type AccountRecord,
   type AgentState,
@@ -268,6 +269,7 @@ export class ModelAgent {
       locked: () => NOBODY,
       times: () => this.#times(),
       refused: this.#refused,
+      holding: NOTHING_HELD,
       turn: async <T>(inTurn: () => Promise<T>) => await inTurn(),
     };
     const done = await this.#rules.apply(work, orders, () => false);
@@ -305,3 +307,10 @@ export class ModelAgent {
 }
 
 const NOBODY: ReadonlySet<string> = new Set();
+/** Profiles are not in the model. */
+const NOTHING_HELD: Holding = {
+  hold: async () => {},
+  look: async () => {},
+  problemOf: () => undefined,
+  states: () => undefined,
+};

@@ -1,0 +1,91 @@
+/** The profiles of the host, as the service says them: which accounts they concern, and that the host holds them. */
+
+import type { AccountState, HostState } from "../protocol/fleet.ts";
+import { MAX_TEXT } from "../protocol/fleet.ts";
+import type { Host } from "../protocol/host.ts";
+import type { HostProfile, ProfileState } from "../protocol/profile.ts";
+
+type Profiles = readonly HostProfile[] | undefined;
+
+/** Those after an answer: until an administrator accepts that the history went back, those that are known stay as they were. */
+export function profilesAfter(before: Profiles, { profiles, cautious, full }: HostState): Profiles {
+  if (profiles === undefined) return full ? undefined : before;
+  if (!cautious) return profiles;
+  const known = before ?? [];
+  const names = new Set(known.map(({ name }) => name));
+  return [...known, ...profiles.filter(({ name }) => !names.has(name))];
+}
+
+/** Whether what was begun under the old one may be more than the new one allows. */
+export function mayBeLess(
+  before: Pick<AccountState, "open" | "profile"> | undefined,
+  profile: string | undefined,
+): boolean {
+  return before?.open === true && profile !== undefined && profile !== before.profile;
+}
+
+interface Reprofiled extends Pick<AccountState, "open" | "profile"> {
+  readonly todo: { readonly remove: boolean; readonly open: boolean; readonly profile?: boolean };
+}
+
+/**
+ * Has what was begun end in the accounts whose profile says something else than before: which of the two gives less is not known here.
+ */
+export function reprofiler(before: Profiles, after: Profiles): <T extends Reprofiled>(record: T) => T {
+  const known = new Map((before ?? []).map((profile) => [profile.name, JSON.stringify(profile)]));
+  const isOther = (one: HostProfile) => (known.get(one.name) ?? JSON.stringify(one)) !== JSON.stringify(one);
+  const changed = new Set((after ?? []).filter(isOther).map(({ name }) => name));
+  return (record) => {
+    const { profile = "", open, todo } = record;
+    if (!open || todo.remove || todo.profile === true || !changed.has(profile)) return record;
+    return { ...record, todo: { ...todo, profile: true, open: true } };
+  };
+}
+
+/** The part of what is stored that says what the host is to hold. */
+type Stored = { readonly profiles?: Profiles; readonly end_sessions: HostState["end_sessions"] };
+
+/** Has the host hold profiles, and knows which it holds. */
+export interface Holding {
+  /**
+   * Before accounts are worked on: what gives less counts at once, and what cannot be held opens no account. Nothing is done where they are as they were,
+   * and all were held.
+   */
+  hold(host: Host, profiles: Profiles): Promise<void>;
+  /** The same, whatever was held: somebody may have changed the host. */
+  look(openHost: (endSessions: HostState["end_sessions"]) => Promise<Host>, stored: Stored | undefined): Promise<void>;
+  /** Why nobody is let in by the profile, as a sentence: sshd may hold to an older one, which allows more. */
+  problemOf(profile: string | undefined): string | undefined;
+  /** As it was the last time; undefined where there are none. */
+  states(): readonly ProfileState[] | undefined;
+}
+
+export function createHolding(): Holding {
+  let states: readonly ProfileState[] | undefined;
+  let known: string | undefined;
+  async function hold(host: Host, profiles: Profiles): Promise<void> {
+    known = JSON.stringify(profiles);
+    const held = await host.holdProfiles(profiles ?? [], "take");
+    states = profiles === undefined ? undefined : held.map(clipped);
+  }
+  return {
+    hold: async (host, profiles) => {
+      const isHeld = states === undefined ? profiles === undefined : states.every(({ state }) => state === "applied");
+      if (!isHeld || known !== JSON.stringify(profiles)) await hold(host, profiles);
+    },
+    look: async (openHost, stored) => {
+      if (stored?.profiles !== undefined) await hold(await openHost(stored.end_sessions), stored.profiles);
+    },
+    problemOf: (profile) => {
+      if (profile === undefined) return undefined;
+      const state = states?.find(({ name }) => name === profile);
+      if (state?.state === "applied") return undefined;
+      return `The profile ${profile} is not held here: ${state?.problem ?? "the service did not say what it is"}`;
+    },
+    states: () => states,
+  };
+}
+
+function clipped(state: ProfileState): ProfileState {
+  return state.state === "applied" ? state : { ...state, problem: state.problem.slice(0, MAX_TEXT) };
+}

@@ -1,0 +1,117 @@
+/** What an agent does about profiles: nobody keeps more than the service says, whatever the host refuses. */
+
+import { beforeEach, describe, expect, test } from "bun:test";
+import { applyState, type Work } from "../../src/agent/apply.ts";
+import { createHolding, type Holding } from "../../src/agent/profiles.ts";
+import { type AgentState, mergeAnswer } from "../../src/agent/records.ts";
+import type { HostState } from "../../src/protocol/fleet.ts";
+import { parseHostState } from "../../src/protocol/fleet-answers.ts";
+import type { HostProfile } from "../../src/protocol/profile.ts";
+import { createFakeHost, type FakeHost } from "../support/fake-host.ts";
+import { timesAt, toldAccount } from "../support/fleet-stub.ts";
+
+const SHELL: HostProfile = { name: "dev", kind: "shell", secondFactor: "none" };
+const SFTP: HostProfile = { name: "drop", kind: "sftp", directory: "/srv/drop", secondFactor: "none" };
+const NOW = timesAt(new Date("2026-11-27T10:00:00.000Z"));
+
+let host: FakeHost;
+let holding: Holding;
+let state: AgentState | undefined;
+
+beforeEach(() => {
+  host = createFakeHost(0);
+  holding = createHolding();
+  state = undefined;
+});
+
+function answer(profile: string | undefined, profiles: readonly HostProfile[] | undefined): HostState {
+  const account = toldAccount(profile === undefined ? {} : { profile });
+  return {
+    ...{ cursor: "", lease_ms: 1000, lease_ends: "logins", status: "active", end_sessions: "key" },
+    ...{ full: true, cautious: false, accounts: [account], removed: [], recorded_locks: [] },
+    ...(profiles === undefined ? {} : { profiles }),
+  };
+}
+
+async function told(given: HostState): Promise<readonly string[]> {
+  host.calls.length = 0;
+  const about = { status: "active", mayOpen: true, locked: () => new Set<string>() } as const;
+  const work: Work = { host, ...about, refused: new WeakMap(), turn: (step) => step(), times: () => NOW, holding };
+  state = await applyState(work, mergeAnswer(state, given, { times: NOW }));
+  return host.calls;
+}
+
+const account = () => host.accounts.get("ext_alice");
+const problem = () => state?.records[0]?.problem?.text;
+
+describe("an agent that is told of profiles", () => {
+  test("holds them before it works on accounts, and opens each with its own", async () => {
+    expect(await told(answer("drop", [SHELL, SFTP]))).toEqual([
+      "holdProfiles take dev,drop",
+      "createAccount ext_alice",
+      "openAccount ext_alice",
+    ]);
+    expect([account()?.profile, holding.states()]).toEqual([
+      "drop",
+      [
+        { name: "dev", state: "applied" },
+        { name: "drop", state: "applied" },
+      ],
+    ]);
+    // Nothing is new the second time.
+    expect(await told(answer("drop", [SHELL, SFTP]))).toEqual([]);
+  });
+
+  test("ends what was begun with another profile, and with another text of the same", async () => {
+    await told(answer("dev", [SHELL, SFTP]));
+    expect(await told(answer("drop", [SHELL, SFTP]))).toEqual(["narrowProfile ext_alice", "openAccount ext_alice"]);
+    const narrower: HostProfile = { ...SFTP, readOnly: true };
+    expect(await told(answer("drop", [SHELL, narrower]))).toEqual([
+      "holdProfiles take dev,drop",
+      "narrowProfile ext_alice",
+      "openAccount ext_alice",
+    ]);
+    // Those of others concern nobody.
+    expect(await told(answer("drop", [narrower]))).toEqual(["holdProfiles take drop"]);
+    // Without a profile an account may do more: nothing has to end.
+    expect(await told(answer(undefined, []))).toEqual(["holdProfiles take ", "openAccount ext_alice"]);
+    expect(holding.states()).toEqual([]);
+  });
+
+  test("shuts an account whose narrower profile is not held, until it is", async () => {
+    await told(answer("dev", [SHELL]));
+    host.profileProblems.set("dev", "sshd says something else");
+    const narrower: HostProfile = { ...SHELL, maxSessions: 1 };
+    expect(await told(answer("dev", [narrower]))).toEqual(["holdProfiles take dev", "shutAccount ext_alice"]);
+    expect([account()?.open, problem()]).toEqual([false, expect.stringContaining("sshd says something else")]);
+    expect(holding.states()).toEqual([{ name: "dev", state: "problem", problem: "sshd says something else" }]);
+    host.profileProblems.clear();
+    expect(await told(answer("dev", [narrower]))).toEqual(["narrowProfile ext_alice", "openAccount ext_alice"]);
+    expect([account()?.open, problem()]).toEqual([true, undefined]);
+  });
+
+  test("opens no account whose profile is not held, or that nobody said anything of", async () => {
+    host.profileProblems.set("drop", "/srv/drop does not exist");
+    expect(await told(answer("drop", [SFTP]))).toEqual(["holdProfiles take drop"]);
+    expect(problem()).toBe("The profile drop is not held here: /srv/drop does not exist");
+    expect(await told(answer("other", [SFTP]))).toEqual([]);
+    expect(problem()).toContain("the service did not say what it is");
+  });
+
+  test("gives no other profile while the history went back, and keeps those that it knows", async () => {
+    await told(answer("drop", [SFTP]));
+    expect(await told({ ...answer("drop", [{ ...SFTP, directory: "/" }, SHELL]), cautious: true })).toEqual([
+      "holdProfiles take drop,dev",
+    ]);
+    expect(host.profiles).toEqual([SFTP, SHELL]);
+    expect(await told({ ...answer("dev", [SFTP, SHELL]), cautious: true })).toEqual(["shutAccount ext_alice"]);
+  });
+
+  test("parseHostState() takes profiles as they are, and none that is something else", () => {
+    const cursor = `7.${"0123456789abcdef".repeat(4)}`;
+    const full = { ...answer("drop", [SFTP, { ...SHELL, forwarding: ["db:5432"], idleSeconds: 900 }]), cursor };
+    expect(parseHostState(full)).toEqual(full);
+    for (const odd of [{ ...SFTP, kind: "root" }, { ...SFTP, directory: 7 }, { name: "drop" }])
+      expect(parseHostState({ ...full, profiles: [odd] })).toBeUndefined();
+  });
+});
