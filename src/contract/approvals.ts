@@ -9,6 +9,7 @@ import { MAX_DAYS } from "../shared/time/duration.ts";
 import { NO_ACCESS_NOW } from "./access/on-request.ts";
 import {
   described,
+  givenProfile,
   givenSponsor,
   IdParams,
   id,
@@ -23,7 +24,16 @@ import {
   timestamp,
   wholeNumber,
 } from "./fields.ts";
-import { anyoneWithin, EXTENDED, externalUsers, NEW_ACCOUNT, type Routes, reviewers, SPONSOR } from "./route.ts";
+import {
+  anyoneWithin,
+  EXTENDED,
+  externalUsers,
+  NEW_ACCOUNT,
+  PROFILE,
+  type Routes,
+  reviewers,
+  SPONSOR,
+} from "./route.ts";
 import { givenHours } from "./users/hours.ts";
 
 export const ApprovalQuery = v.pipe(
@@ -62,6 +72,7 @@ export const ApplicationReview = v.pipe(
     create_user: v.optional(
       v.pipe(v.boolean(), v.description("false approves without creating the user; not for a user's request")),
     ),
+    profile: givenProfile,
     ttl_days: v.optional(
       wholeNumber(
         0,
@@ -165,6 +176,7 @@ export const approvals = {
       "user.taken",
       "sponsor.pending",
       ...SPONSOR,
+      ...PROFILE,
       ...NO_ACCESS_NOW,
     ],
   },

@@ -15,6 +15,7 @@ import { hosts } from "./hosts.ts";
 import { keys } from "./keys.ts";
 import { me } from "./me.ts";
 import { passkeys } from "./passkeys.ts";
+import { profiles } from "./profiles/profiles.ts";
 import { reviews } from "./reviews/reviews.ts";
 import type { Routes } from "./route.ts";
 import { service } from "./service.ts";
@@ -36,6 +37,7 @@ export const CONTRACT = {
   ...companies,
   ...ownCompany,
   ...reviews,
+  ...profiles,
   ...sponsors,
   ...keys,
   ...sessions,

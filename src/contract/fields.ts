@@ -74,6 +74,14 @@ export const sponsor = described("bo@example.org", SPONSOR);
 /** The same in requests; the features check it. */
 export const givenSponsor = v.optional(text("bo@example.org", SPONSOR, { maxLength: 254 }));
 
+const PROFILE = "What they may do on hosts, by the name of a profile; null: what the hosts let any account do";
+
+/** A user's profile, in answers. */
+export const shownProfile = v.pipe(v.nullable(described("drop-box")), v.description(PROFILE));
+
+/** The same in requests. */
+export const givenProfile = v.optional(v.nullable(text("drop-box", PROFILE, { maxLength: 24 })));
+
 /** A note about a user that administrators write for their colleagues, in answers. */
 export const note = described("Works nights", "For administrators; the user cannot read it");
 

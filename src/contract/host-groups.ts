@@ -1,7 +1,7 @@
 /** /host-groups, /users/:id/hosts and /me/hosts: which users have an account on which hosts. */
 
 import * as v from "valibot";
-import { count, described, IdParams, id, listed, listOf, statusOf, text, timestamp } from "./fields.ts";
+import { count, described, IdParams, id, listed, listOf, shownProfile, statusOf, text, timestamp } from "./fields.ts";
 import { groupName, hostName, LEASE, moment, NAMES, newLease } from "./hosts.ts";
 import { HostsConfirmation } from "./hosts-confirmation.ts";
 import { FleetPreview, PreviewQuery, previewed } from "./preview.ts";
@@ -11,6 +11,11 @@ import { givenHours, shownHours } from "./users/hours.ts";
 /** Of hosts or groups in one request. */
 const MOST_NAMES = 10_000;
 
+const PROFILE =
+  "What may be done at most by whoever comes to its hosts by it, by the name of a profile; null: anything";
+
+const profile = v.optional(v.nullable(text("drop-box", PROFILE, { maxLength: 24 })));
+
 const HostGroupRecord = v.pipe(
   v.object({
     id,
@@ -19,6 +24,7 @@ const HostGroupRecord = v.pipe(
     users: v.pipe(count(12), v.description("How many users have it")),
     lease: v.pipe(v.nullable(described("4h")), v.description(`${LEASE}; null for none of its own`)),
     hours: shownHours,
+    profile: v.pipe(shownProfile, v.description(PROFILE)),
     for_new_users: v.pipe(v.boolean(), v.metadata({ description: "Whether new users get it", examples: [false] })),
     created_at: timestamp,
   }),
@@ -31,7 +37,7 @@ const narrowed = v.optional(HostsConfirmation);
 const newHosts = someHosts("All hosts of the group");
 
 const NewHostGroup = v.pipe(
-  v.object({ name: text("web", undefined, NAMES), hosts: newHosts, lease: newLease, hours: givenHours }),
+  v.object({ name: text("web", undefined, NAMES), hosts: newHosts, lease: newLease, hours: givenHours, profile }),
   v.title("NewHostGroup"),
 );
 
@@ -43,6 +49,7 @@ const HostGroupChanges = v.pipe(
     remove: someHosts("Hosts that leave, instead of `hosts`"),
     lease: newLease,
     hours: givenHours,
+    profile,
     for_new_users: v.optional(
       v.pipe(
         v.boolean(),
@@ -149,7 +156,7 @@ export const hostGroups = {
     refusals: {
       409: "The name is taken, or a host is being retired",
     },
-    reasons: ["host_group.taken", "host.missing", "host.retiring"],
+    reasons: ["host_group.taken", "host.missing", "host.retiring", "profile.missing"],
   },
   "PATCH /host-groups/:id": {
     operationId: "updateHostGroup",
@@ -167,11 +174,13 @@ export const hostGroups = {
     ),
     refusals: {
       404: true,
-      409: "The name is taken, a host is being retired, or users would get or lose their account on the service's own host (final)",
+      409: "The name is taken, a host is being retired, users would get or lose their account on the service's own host (final), or the profile does not fit a user's or the host",
+      500: "Something that may no longer be done goes on. The group is stored all the same, and the service keeps trying to end it",
     },
     reasons: [
       ...(["host_group.missing", "host_group.taken"] as const),
-      ...(["host.missing", "host.retiring", "host.local"] as const),
+      ...(["host.missing", "host.retiring", "host.local", "access.owed"] as const),
+      ...(["profile.missing", "profile.mode", "profile.incomparable"] as const),
     ],
   },
   "DELETE /host-groups/:id": {
@@ -222,6 +231,8 @@ export const hostGroups = {
       "host.retiring",
       "host_group.missing",
       "access.owed",
+      "profile.mode",
+      "profile.incomparable",
     ],
   },
   "GET /me/hosts": {

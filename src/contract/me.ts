@@ -58,6 +58,10 @@ export const OwnRecord = v.pipe(
     purpose: person.purpose,
     source_networks: networks(USER_NETWORKS),
     manager: v.pipe(v.boolean(), v.description(`${MANAGER}: \`GET /me/company\``), v.examples([false])),
+    profile: v.pipe(
+      v.nullable(described("may copy files to and from /data/acme, nothing else")),
+      v.description("What the account may do, in words; null: what the host lets any account do"),
+    ),
     status: v.picklist(USER_STATUSES),
     expire_at: expiry,
     ...accessNow,

@@ -121,6 +121,9 @@ export const EXPORT_REFUSALS = {
 /** The host does not do it, or its account is not as the service made it: of changes that need an account there. */
 export const ACCOUNT: readonly Reason[] = ["account.missing", "account.foreign", "account.group", "host.refused"];
 
+/** The profile is none, or not one that the account can have. */
+export const PROFILE: readonly Reason[] = ["profile.missing", "profile.mode", "profile.incomparable"];
+
 /** The same where an account is made. */
 export const NEW_ACCOUNT: readonly Reason[] = [...ACCOUNT, "account.taken"];
 

@@ -13,6 +13,7 @@ import {
   FILE_SENT,
   NEW_ACCOUNT,
   operators,
+  PROFILE,
   type Routes,
   SPONSOR,
 } from "./route.ts";
@@ -62,10 +63,10 @@ export const users = {
     answer: CreatedUser,
     refusals: {
       400: "The body is invalid (final), or the user could not be created for another reason, which the message names: trying again may help",
-      409: "The username is taken, the host has an account or a home of that name, the company is full or has ended, or everybody needs a sponsor",
+      409: "The username is taken, the host has an account or a home of that name, the company is full or has ended, or everybody needs a sponsor, or the profile does not fit a group's or the host",
     },
     otherwise: 400,
-    reasons: [...NEW_ACCOUNT, ...COMPANY, ...SPONSOR, "user.taken", "network.invalid"],
+    reasons: [...NEW_ACCOUNT, ...COMPANY, ...SPONSOR, ...PROFILE, "user.taken", "network.invalid"],
   },
   "GET /users/supervisors": {
     operationId: "listSupervisors",
@@ -109,9 +110,9 @@ export const users = {
   },
   "PATCH /users/:id": {
     operationId: "updateUser",
-    summary: "Change e-mail, full name, supervisor, sponsor, purpose, note, company, networks, start or hours",
+    summary: "Change e-mail, full name, supervisor, sponsor, purpose, note, company, profile, networks, start or hours",
     description:
-      "Only the fields that are sent change; an empty text clears full name, supervisor, purpose or note, an empty list lifts the restriction to networks. Another address ends the user's sessions with this service. When this returns, the authorized-keys file on the host refuses the keys from outside the networks, and SSH sessions from outside have ended. Keys with networks of their own keep what both have in common. Hours are in force when this returns: sessions that are open outside them have ended, and sshd itself refuses the keys from the end of each window on. Where they are fewer and the user has an account on hosts with agents, the answer waits a few seconds for them, and `hosts` says what they have confirmed. Networks and hours are changed in requests of their own. Ask for a preview first: it says who is logged in and is ended, and on which hosts.",
+      "Only the fields that are sent change; an empty text clears full name, supervisor, purpose or note, an empty list lifts the restriction to networks. Another address ends the user's sessions with this service. When this returns, the authorized-keys file on the host refuses the keys from outside the networks, and SSH sessions from outside have ended. Keys with networks of their own keep what both have in common. Hours are in force when this returns: sessions that are open outside them have ended, and sshd itself refuses the keys from the end of each window on. Where they are fewer and the user has an account on hosts with agents, the answer waits a few seconds for them, and `hosts` says what they have confirmed. With a profile that allows less, or something else, every session and process of the account ends. Networks are changed in a request of their own. Ask for a preview first: it says who is logged in and is ended, and on which hosts.",
     who: operators,
     records: "user.update",
     params: IdParams,
@@ -121,13 +122,14 @@ export const users = {
     refusals: {
       400: "A field is invalid (final), or the user could not be changed for another reason, which the message names: networks that could not be narrowed on the host, and hours that it does not follow yet, are stored all the same, and the service keeps trying",
       404: true,
-      409: "The company is full or has ended, theirs is being ended, everybody needs a sponsor, or access has begun, so that its start cannot be moved",
+      409: "The company is full or has ended, theirs is being ended, everybody needs a sponsor, or access has begun, so that its start cannot be moved, or the profile does not fit a group's or the host",
     },
     otherwise: 400,
     reasons: [
       ...ACCOUNT,
       ...COMPANY,
       ...SPONSOR,
+      ...PROFILE,
       ...(["user.missing", "network.invalid", "state.conflict", "access.owed", "user.started"] as const),
     ],
   },

@@ -87,6 +87,7 @@ export function hostGroupRecord({ row, hosts, users, isDefault }: HostGroup) {
     users,
     lease: formatLease(row.leaseMs),
     hours: weekRecord(row),
+    profile: row.profile,
     for_new_users: isDefault,
     created_at: formatTimestamp(row.createdAt),
   };

@@ -27,6 +27,7 @@ const COLUMNS: Readonly<Record<Field, true>> = {
     company_id: true,
     manager: true,
     sponsor_email: true,
+    profile: true,
     status: true,
     expire_at: true,
   },

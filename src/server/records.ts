@@ -24,6 +24,7 @@ import type { ApprovalRow, KeyRow, UserRow } from "../store/schema.ts";
 import type { TotpRow } from "../store/schema-passkeys.ts";
 import type { SsoIdentityRow } from "../store/schema-sso.ts";
 import { accessNow, accessTimes, ownHoursRecord, ownOnRequest } from "./hours-records.ts";
+import { ownProfile } from "./profile-records.ts";
 
 /** The user as of now: from the moment of expiry they read as expired, whatever the jobs have done. */
 export function userRecord(user: UserRow, now: Date) {
@@ -40,6 +41,7 @@ export function userRecord(user: UserRow, now: Date) {
     company_id: user.companyId,
     manager: user.manager,
     sponsor_email: user.sponsorEmail,
+    profile: user.profile,
     status: statusAt(user, now),
     expire_at: formatTimestamp(user.expireAt),
     ...accessTimes(user, now),
@@ -57,15 +59,13 @@ export function ownRecord(account: OwnAccount, now: Date) {
   const { host, port, contact = "" } = site;
   const hours = ownHoursRecord(user, now);
   return {
-    id: record.id,
-    username: record.username,
-    host_account: record.host_account,
-    email: record.email,
-    full_name: record.full_name,
+    ...{ id: record.id, username: record.username, host_account: record.host_account },
+    ...{ email: record.email, full_name: record.full_name },
     supervisor: record.supervisor,
     purpose: record.purpose,
     source_networks: record.source_networks,
     manager: record.manager,
+    profile: ownProfile(user),
     status: record.status,
     expire_at: record.expire_at,
     ...accessNow(user, now),

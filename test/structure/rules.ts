@@ -90,7 +90,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
     what: "what the API and the command line show of stored rows",
     imports: [
       ...["domain", "store/schema.ts", "store/schema-sso.ts", "store/schema-passkeys.ts"],
-      "server/hours-records.ts",
+      ...["server/hours-records.ts", "server/profile-records.ts"],
     ],
   },
   "server/hours-records.ts": {
@@ -130,6 +130,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
     what: "the same of companies, and of their people",
     imports: ["domain", "server/hours-records.ts", "server/records.ts"],
   },
+  "server/profile-records.ts": { what: "the same of profiles", imports: ["domain/profiles", "domain/accounts"] },
   "server/review-records.ts": { what: "the same of reviews", imports: ["domain/reviews"] },
   "server/sponsor-records.ts": {
     what: "the same of sponsors and what they are asked",
@@ -147,6 +148,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
       "server/fleet-records.ts",
       "server/company-records.ts",
       "server/review-records.ts",
+      "server/profile-records.ts",
       "server/sponsor-records.ts",
       "server/found-key-record.ts",
       "server/event-records.ts",

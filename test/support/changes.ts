@@ -8,6 +8,8 @@ import { createCompany } from "../../src/domain/companies/companies.ts";
 import { endCompany } from "../../src/domain/companies/ending.ts";
 import { createWebhook } from "../../src/domain/events/webhooks.ts";
 import { createGroup } from "../../src/domain/hosts/groups.ts";
+
+import { createProfile } from "../../src/domain/profiles/profiles.ts";
 import { allowAccess } from "../../src/domain/requests/allow.ts";
 import { startReview } from "../../src/domain/reviews/start.ts";
 import { importUsers } from "../../src/domain/users/import/import-users.ts";
@@ -79,7 +81,12 @@ export function createChanges(app: TestApp, helper: Client, hookUrl: string) {
     return { ticket, code: new TOTP({ secret }).generate({ timestamp: app.clock.now().getTime() }) };
   };
 
+  const profile = async () => (await createProfile(app.system, { name: fresh("profile"), kind: "shell" })).row.id;
+
   const MAKE: Readonly<Record<string, Make>> = {
+    "POST /profiles": async () => ({ path: "/profiles", body: { name: fresh("mine"), kind: "shell" } }),
+    "PATCH /profiles/{id}": async () => ({ path: `/profiles/${await profile()}`, body: { idle: "5m" } }),
+    "DELETE /profiles/{id}": async () => ({ path: `/profiles/${await profile()}` }),
     "POST /auth/logout": async () => ({ path: "/auth/logout" }),
     "POST /auth/admin/password": async () => ({
       path: "/auth/admin/password",

@@ -5,6 +5,7 @@ import { USER_STATUSES } from "../../shared/product/statuses.ts";
 import {
   expiry,
   givenNote,
+  givenProfile,
   givenReason,
   givenSponsor,
   id,
@@ -36,6 +37,7 @@ const belonging = {
   ),
   manager: v.optional(v.pipe(v.boolean(), v.description(MANAGER), v.examples([false]))),
   sponsor_email: givenSponsor,
+  profile: givenProfile,
 };
 
 export const NewUser = v.pipe(

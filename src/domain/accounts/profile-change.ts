@@ -3,10 +3,13 @@
  * crash in between leaves it owed, and what it gives is put right by the next comparison of the host at the latest.
  */
 
+import { eq } from "drizzle-orm";
+import type { ProfileState } from "../../protocol/profile.ts";
 import { isWithin, type Profile } from "../../protocol/profile-order.ts";
 import { publicMessage, UamError } from "../../shared/errors.ts";
 import { faultPoint } from "../../shared/work/fault-point.ts";
-import { closings } from "../../store/schema.ts";
+import { closings, LOCAL_HOST } from "../../store/schema.ts";
+import { hosts } from "../../store/schema-fleet.ts";
 import { auditedClosing } from "../operation/audited.ts";
 import type { ClosingOperation, Context, Operation } from "../operation/context.ts";
 import { restoreAccess, shutOnHost } from "./access.ts";
@@ -92,19 +95,29 @@ async function takeByProfile(context: Context, userId: number): Promise<void> {
 export async function finishProfile(op: ClosingOperation, user: User, noted: Closing): Promise<readonly string[]> {
   const account = await accountOf(op.tx, user, op.context.clock.now());
   op.begun(unfinished(user));
-  const owed =
-    profileHere(user) === "incomparable"
+  const owed = [
+    ...(profileHere(user) === "incomparable"
       ? (await shutOnHost(op, user, true)).owed
       : await takePartOnHost(op, user, account, {
           take: async (host, narrowed) => (await host.narrowProfile(narrowed)).owed,
           failure: "what an account may do could not be narrowed on the host; this will be retried",
-        });
+        })),
+  ];
   faultPoint("closing: host done, not stored");
+  owed.push(...(await notHeld(op, user)));
   if (owed.length === 0) await settleClosing(op.tx, noted.id);
   else await oweClosing(op, noted.id, { user, owed, recorded: true });
   if (owed.length > 0 || noted.problem === "") op.record({ unneeded: true });
   else op.record({ detail: { found: noted.problem, done: "what was left of narrowing what the account may do" } });
   return owed;
+}
+
+/** A sentence if the host does not hold the profile as it is stored: new sessions may have more by an earlier form of it. */
+async function notHeld({ tx }: ClosingOperation, user: User): Promise<readonly string[]> {
+  const name = nameOf(profileHere(user));
+  const [row] = await tx.select({ said: hosts.profiles }).from(hosts).where(eq(hosts.id, LOCAL_HOST));
+  const states = JSON.parse(row?.said ?? "[]") as readonly ProfileState[];
+  return states.flatMap((one) => (one.name === name && one.state === "problem" ? [one.problem] : []));
 }
 
 function profileOwed({ username }: User, owed: readonly string[]): string {

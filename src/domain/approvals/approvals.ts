@@ -52,6 +52,8 @@ export interface Review {
   readonly companyId?: number | null | undefined;
   readonly sponsorEmail?: string | undefined;
   readonly hours?: Hours | null | undefined;
+  /** The profile of the user who is created, by its name. */
+  readonly profile?: string | null | undefined;
 }
 
 /** The filter of a list of applications. */
@@ -179,11 +181,14 @@ export async function listApplications(
 
 /** Throws `invalid` for a review with fields that it has no use for: of a user's request, or where no user is created. */
 function requireFitting(application: ApprovalRow | undefined, review: Review): void {
-  const { approve, createUser, ttlDays = 0, companyId, sponsorEmail, hours } = review;
+  const { approve, createUser, ttlDays = 0, companyId, sponsorEmail, hours, profile } = review;
   if (application === undefined) return;
-  const isAboutNew = [companyId, sponsorEmail, hours].some((given) => given !== undefined);
+  const isAboutNew = [companyId, sponsorEmail, hours, profile].some((given) => given !== undefined);
   if (isAboutNew && (application.kind !== "access" || !approve || createUser === false))
-    throw new UamError("invalid", "company_id, sponsor_email and hours are for the user whom an approval creates");
+    throw new UamError(
+      "invalid",
+      "company_id, sponsor_email, hours and profile are for the user whom an approval creates",
+    );
   if (application.kind === "access") return;
   if (application.kind === "access_request" && ttlDays !== 0)
     throw new UamError("invalid", "Access on request is for the hours that were asked for, and for no days");
@@ -209,13 +214,13 @@ async function lockPending(op: Operation, id: number): Promise<ApprovalRow> {
 
 async function createApplicant(op: Operation, application: ApprovalRow, review: Review): Promise<UserRow> {
   const { username, email, fullName, supervisor, purpose, companyId } = application;
-  const { ttlDays, hours } = review;
+  const { ttlDays, hours, profile } = review;
   if (companyId !== null && (review.companyId ?? companyId) !== companyId)
     throw new UamError("invalid", "A manager applied for their own company: the user cannot come from another one");
   // A company's sponsor stays the company's: whoever is that at the time.
   const { sponsorEmail = companyId === null ? application.sponsorEmail : "" } = review;
   const person = { username, email, fullName, supervisor, purpose, sponsorEmail };
-  const belonging = { companyId: companyId ?? review.companyId, hours };
+  const belonging = { companyId: companyId ?? review.companyId, hours, profile };
   const input = { ...person, ...belonging, ttlDays, letter: applicationApproved };
   try {
     return await createUser(op.context, input);

@@ -16,10 +16,9 @@ import { findDefaultGroup, setDefaultGroup } from "./default-group.ts";
 import { lockFleet, namedHosts, type Ref, requireGroup } from "./find.ts";
 import { narrowedHosts, noteNarrowedHosts, storedHours } from "./group-hours.ts";
 import { type GroupChanges, type NewGroup, planGroup, requireJoinable } from "./group-plan.ts";
-import { bindingGroup, narrowedByProfile, type Steps } from "./group-profile.ts";
 import { type Narrowing, noteOwnHostHours, type OwnHostChange, passOwnHostHours } from "./own-host-hours.ts";
 import { concernsLocal, keepLocal, lockGrants, movePlaces } from "./placements.ts";
-import { requireProfile } from "./profile-limits.ts";
+import { bindingGroup, narrowedByProfile, requireProfile, type Steps } from "./profile-limits.ts";
 
 /** A group as lists show it. */
 export interface HostGroup {

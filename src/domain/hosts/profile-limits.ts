@@ -1,4 +1,7 @@
-/** Which profiles may be given: those that there are, that the service's own host can hold, and that can be compared with what binds the user already. */
+/**
+ * Which profiles may be given: those that there are, that the service's own host can hold, and that can be compared with what binds the user
+ * already. And the profile of a group of hosts, which binds whoever comes to a host by the group.
+ */
 
 import { eq, sql } from "drizzle-orm";
 import type { HostProfile } from "../../protocol/profile.ts";
@@ -8,8 +11,9 @@ import type { Database, Transaction } from "../../store/client.ts";
 import { LOCAL_HOST } from "../../store/schema.ts";
 import { profiles } from "../../store/schema-companies.ts";
 import { selectUsersWhere, type User } from "../accounts/find-user.ts";
+import { noteProfile, type ProfileStep, takesAway } from "../accounts/profile-change.ts";
 import { allProfiles, hostProfileOf } from "../accounts/profiles.ts";
-import type { Services } from "../operation/context.ts";
+import type { Operation, Services } from "../operation/context.ts";
 
 /** The profile, which stays as it is until the transaction ends. Throws `invalid` if there is none of that name. */
 export async function requireProfile(tx: Transaction, name: string): Promise<HostProfile> {
@@ -61,4 +65,62 @@ export async function usersOfProfile(tx: Transaction | Database, name: string): 
     join host_group_members m on m.group_id = hg.id and m.host_id = ${LOCAL_HOST}`;
   const found = await selectUsersWhere(tx, sql`(users.profile = ${name} or users.id in (${byGroup}))`);
   return found.filter(({ local }) => local);
+}
+
+/** Users, and what a change means for each on the service's own host. */
+export type Steps = ReadonlyMap<number, ProfileStep>;
+
+const NO_STEPS: Steps = new Map();
+
+interface Change {
+  readonly groupId: number;
+  readonly old: string | null;
+  readonly profile: string | null;
+  /** Numbers of the hosts that stay in the group, and of those that join. */
+  readonly staying: readonly number[];
+  readonly gaining: readonly number[];
+}
+
+/**
+ * Makes a change of a group, and notes what its profile takes away from its users on the service's own host; their steps follow once it is
+ * committed. Throws `invalid` if there is no such profile, and `conflict` as `requireComparable` and `requireHeldHere` do.
+ */
+export async function bindingGroup(
+  op: Operation,
+  { groupId, old, profile }: Pick<Change, "groupId" | "old" | "profile">,
+  make: () => Promise<void>,
+): Promise<Steps> {
+  if (profile !== null) await requireProfile(op.tx, profile);
+  const isBound = old !== null || profile !== null;
+  const before = isBound ? await localUsers(op.tx, groupId) : [];
+  await make();
+  if (!isBound) return NO_STEPS;
+  await requireComparable(op.tx);
+  const earlier = new Map(before.map((user) => [user.id, user]));
+  const steps = new Map<number, ProfileStep>();
+  for (const user of await localUsers(op.tx, groupId)) {
+    requireHeldHere(op.context, user.profiles);
+    const step = await noteProfile(op, earlier.get(user.id) ?? user, user);
+    if (step !== "none") steps.set(user.id, step);
+  }
+  return steps;
+}
+
+/** Whoever has the group, and an account on the service's own host by it or by anything else. */
+async function localUsers(tx: Transaction, groupId: number): Promise<readonly User[]> {
+  const found = await selectUsersWhere(tx, sql`users.id in (select user_id from grants where group_id = ${groupId})`);
+  return found.filter(({ local }) => local);
+}
+
+/** The further hosts on which the change lets the group's users do less, rising. */
+export async function narrowedByProfile(
+  tx: Transaction,
+  { old, profile, staying, gaining }: Omit<Change, "groupId">,
+): Promise<readonly number[]> {
+  if (profile === null) return [];
+  const after = await requireProfile(tx, profile);
+  const isNarrower = takesAway(old === null ? undefined : await requireProfile(tx, old), after);
+  return [...(isNarrower ? staying : []), ...gaining]
+    .filter((id) => id !== LOCAL_HOST)
+    .sort((one, other) => one - other);
 }

@@ -11,10 +11,13 @@ import { closingHostOf, hostOf } from "../accounts/own-host.ts";
 import { listUserHosts } from "../hosts/user-hosts.ts";
 import type { Context } from "../operation/context.ts";
 import type { UserPreview } from "./preview.ts";
+import { previewProfileOf } from "./profile.ts";
 import { fitChanges, requireApart, type UserChanges } from "./supplied.ts";
 
 /** Names of hosts, and logins, in a sentence. */
 const MOST = 20;
+
+const NO_CHANGE = { effects: [], host: [] };
 
 const ALLOWED_BY = {
   self: "a login of theirs opens it",
@@ -39,10 +42,13 @@ export async function previewUpdate(context: Context, userId: number, changes: U
     return { before: user, after: { ...user, ...supplied } };
   });
   const change = { before, after, now: context.clock.now() };
-  const effects = [...rules(change), ...others(change), ...(await atOnce(context, change))];
+  const { profile = before.profile } = changes;
+  const bound = profile === before.profile ? NO_CHANGE : await previewProfileOf(context, userId, profile);
+  const effects = [...rules(change), ...others(change), ...(await atOnce(context, change)), ...bound.effects];
   const { status, expireAt } = after;
-  const host = await plannedFor(context, change);
-  return { effects: effects.length === 0 ? [unchanged(after)] : effects, host, status, expireAt, user: after };
+  const host = [...(await plannedFor(context, change)), ...bound.host];
+  const user = { ...after, profile };
+  return { effects: effects.length === 0 ? [unchanged(after)] : effects, host, status, expireAt, user };
 }
 
 interface Change {

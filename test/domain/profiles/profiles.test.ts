@@ -195,7 +195,10 @@ describe("updateProfile()", () => {
   test("that the host does not hold is stored all the same where it takes, and tried again each minute", async () => {
     const { id, name } = await shell();
     app.host.profileProblems.set(name, "sshd says otherwise");
+    const { id: userId } = await person(name);
     expect(await refusal(updateProfile(app.system, id, { forwarding: false }))).toContain("Left to do");
+    // Whoever has it may do more by what the host still holds.
+    expect(await owed()).toMatchObject([{ userId, problem: "sshd says otherwise" }]);
     const [row] = await app.db.select({ profiles: hosts.profiles }).from(hosts).where(eq(hosts.id, LOCAL_HOST));
     expect(JSON.parse(row?.profiles ?? "[]")).toContainEqual({
       name,
@@ -203,7 +206,8 @@ describe("updateProfile()", () => {
       problem: "sshd says otherwise",
     });
     app.host.profileProblems.clear();
-    await reconcileHost(app.system, "/nonexistent", "repair");
+    await reconcileHost(app.system, "/nonexistent", "repair at once");
+    expect(await owed()).toEqual([]);
     const [after] = await app.db.select({ profiles: hosts.profiles }).from(hosts).where(eq(hosts.id, LOCAL_HOST));
     expect(JSON.parse(after?.profiles ?? "[]")).toContainEqual({ name, state: "applied" });
   });

@@ -17,6 +17,7 @@ import { importHandlers } from "./imports.ts";
 import { keyHandlers } from "./keys.ts";
 import { meHandlers } from "./me.ts";
 import { passkeyHandlers } from "./passkeys.ts";
+import { profileHandlers } from "./profiles.ts";
 import { reviewHandlers } from "./reviews.ts";
 import { serviceHandlers } from "./service.ts";
 import { sessionHandlers } from "./sessions.ts";
@@ -35,6 +36,7 @@ export const HANDLERS: Handlers<typeof CONTRACT> = {
   ...companyHandlers,
   ...ownCompanyHandlers,
   ...reviewHandlers,
+  ...profileHandlers,
   ...sponsorHandlers,
   ...keyHandlers,
   ...sessionHandlers,

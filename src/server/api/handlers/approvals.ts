@@ -22,8 +22,8 @@ export const approvalHandlers: Handlers<typeof approvals> = {
   },
 
   "POST /approvals/:id/review": async ({ context, params, body }) => {
-    const { approve, reason, create_user: createUser, ttl_days: ttlDays, hours } = body;
-    const given = { companyId: body.company_id, sponsorEmail: body.sponsor_email, hours };
+    const { approve, reason, create_user: createUser, ttl_days: ttlDays, hours, profile } = body;
+    const given = { companyId: body.company_id, sponsorEmail: body.sponsor_email, hours, profile };
     const review = { approve, reason, createUser, ttlDays, ...given };
     return applicationRecord(await reviewApplication(context, params.id, review));
   },

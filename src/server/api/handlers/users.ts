@@ -159,12 +159,14 @@ function belongingOf({
   company_id: companyId,
   manager,
   sponsor_email: sponsorEmail,
+  profile,
 }: {
   company_id?: number | null | undefined;
   manager?: boolean | undefined;
   sponsor_email?: string | undefined;
+  profile?: string | null | undefined;
 }) {
-  return { companyId, manager, sponsorEmail };
+  return { companyId, manager, sponsorEmail, profile };
 }
 
 function timesOf<Start extends string | null | undefined>({
