@@ -20,6 +20,7 @@ import {
   timestamp,
 } from "./fields.ts";
 import { FleetPreview, PreviewQuery, previewed } from "./preview.ts";
+import { profilesSaid } from "./profiles/said.ts";
 import { operators, owners, type Routes } from "./route.ts";
 
 export const NAMES = { pattern: HOST_NAME.source, maxLength: 63 };
@@ -121,6 +122,7 @@ const HostDetail = v.pipe(
       v.description("How many users have an account there, and of how many it is open"),
     ),
     problems: v.array(HostProblemRecord),
+    profiles: profilesSaid,
   }),
   v.title("HostDetail"),
 );

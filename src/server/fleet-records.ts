@@ -13,6 +13,7 @@ import type { Retirement } from "../domain/hosts/retirement.ts";
 import type { UserHost } from "../domain/hosts/user-hosts.ts";
 import { shownServerKey } from "../domain/mail/site.ts";
 import type { JoinLine } from "../domain/wire/join-tokens.ts";
+import type { ProfileState } from "../protocol/profile.ts";
 import { withoutPrefix } from "../shared/text/account-name.ts";
 import { formatLease, isForever } from "../shared/time/lease.ts";
 import { formatOptionalTimestamp, formatTimestamp } from "../shared/time/timestamp.ts";
@@ -37,7 +38,13 @@ export function hostDetailRecord(detail: HostDetail, site: LocalSite) {
     host_keys: serverKeysOf(detail.row).map(shownServerKey),
     accounts: { total: detail.accounts.total, open: detail.accounts.open },
     problems: detail.problems.map(hostProblemRecord),
+    profiles: profilesSaid(detail.row),
   };
+}
+
+function profilesSaid({ profiles }: HostDetail["row"]) {
+  const said = JSON.parse(profiles ?? "[]") as readonly ProfileState[];
+  return said.map((one) => ({ name: one.name, state: one.state, problem: one.state === "problem" ? one.problem : "" }));
 }
 
 function fieldsOf({ row, groups, lease }: Pick<HostEntry, "row" | "groups" | "lease">, site: LocalSite) {

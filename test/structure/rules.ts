@@ -124,7 +124,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
   },
   "server/fleet-records.ts": {
     what: "the same of hosts, groups and grants",
-    imports: ["domain", "store/schema-fleet.ts", "server/hours-records.ts"],
+    imports: ["domain", "protocol/profile.ts", "store/schema-fleet.ts", "server/hours-records.ts"],
   },
   "server/company-records.ts": {
     what: "the same of companies, and of their people",

@@ -33,7 +33,8 @@ export async function allProfiles(db: Database | Transaction): Promise<readonly 
   return (await db.select().from(profiles).orderBy(asc(profiles.name))).map(hostProfileOf);
 }
 
-const FIELDS = sql`json_build_object('name', p.name, 'kind', p.kind, 'directory', p.directory, 'readOnly', p.read_only,
+/** What a profile is made of, as JSON, in SQL about `profiles` as p. */
+export const PROFILE_FIELDS = sql`json_build_object('name', p.name, 'kind', p.kind, 'directory', p.directory, 'readOnly', p.read_only,
   'umask', p.umask, 'targets', p.targets, 'forwarding', p.forwarding, 'command', p.command, 'idleSeconds', p.idle_seconds,
   'maxSessions', p.max_sessions, 'secondFactor', p.second_factor, 'groups', p.groups, 'sudo', p.sudo, 'banner', p.banner)`;
 
@@ -42,7 +43,7 @@ const FIELDS = sql`json_build_object('name', p.name, 'kind', p.kind, 'directory'
  * there. Without any profile at all it costs next to nothing.
  */
 export const PROFILES_HERE = sql`case when (select exists (select 1 from profiles)) then (
-  select json_agg(${FIELDS} order by p.name = ${users.profile} desc nulls last, p.id)::text from profiles p
+  select json_agg(${PROFILE_FIELDS} order by p.name = ${users.profile} desc nulls last, p.id)::text from profiles p
   where p.name = ${users.profile} or p.name in (select hg.profile from grants g
     join host_groups hg on hg.id = g.group_id
     join host_group_members m on m.group_id = hg.id and m.host_id = ${sql.raw(String(LOCAL_HOST))}

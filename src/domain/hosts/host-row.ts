@@ -2,8 +2,10 @@
 
 import { sql } from "drizzle-orm";
 import type { Cursor } from "../../protocol/fleet.ts";
+import type { HostProfile } from "../../protocol/profile.ts";
 import { DEFAULT_LEASE } from "../../shared/time/lease.ts";
 import type { HostRow } from "../../store/schema-fleet.ts";
+import { hostProfileOf, PROFILE_FIELDS, type ProfileFields } from "../accounts/profiles.ts";
 import type { Services } from "../operation/context.ts";
 
 /** The host of an admitted request, as it is stored now. */
@@ -29,6 +31,15 @@ export interface AdmittedHost {
   readonly hours?: Date | "none" | undefined;
   /** The hours of its groups, which limit each of its accounts. */
   readonly groupHours?: readonly string[] | undefined;
+  /** Whether its agent holds profiles, as the request says. */
+  readonly holdsProfiles?: boolean | undefined;
+  /** All profiles, and those of its groups; undefined where there is none. */
+  readonly profiles?: HostProfiles | undefined;
+}
+
+interface HostProfiles {
+  readonly all: readonly HostProfile[];
+  readonly groups: readonly { readonly id: number; readonly profile: string }[];
 }
 
 /** The lease of a host, in SQL about `hosts` as h; see `leaseInForce`. */
@@ -40,7 +51,11 @@ export const HOST_FIELDS = sql`h.id, h.name, h.status, ${LEASE} as lease, h.leas
   exists (select 1 from host_problems p where p.host_id = h.id) as troubled,
   (select to_json(array_agg(split_part(l.id, '/', 3))) from imported_locks l where l.id like h.id || '/lock/%') as locks,
   (select to_json(array_agg(g.hours order by g.id)) from host_groups g join host_group_members m on m.group_id = g.id
-    where m.host_id = h.id and g.hours is not null) as group_hours`;
+    where m.host_id = h.id and g.hours is not null) as group_hours,
+  case when (select exists (select 1 from profiles)) then json_build_object(
+    'all', (select json_agg(${PROFILE_FIELDS} order by p.name) from profiles p),
+    'groups', (select coalesce(json_agg(json_build_object('id', g.id, 'profile', g.profile) order by g.id), '[]') from host_groups g
+      join host_group_members m on m.group_id = g.id where m.host_id = h.id and g.profile is not null)) end as profiles`;
 
 export interface HostFields extends Record<string, unknown> {
   readonly id: number | null;
@@ -53,6 +68,7 @@ export interface HostFields extends Record<string, unknown> {
   readonly troubled: boolean;
   readonly locks: readonly string[] | null;
   readonly group_hours: readonly string[] | null;
+  readonly profiles: { readonly all: readonly ProfileFields[]; readonly groups: HostProfiles["groups"] } | null;
 }
 
 /** The host of a row with these columns. */
@@ -60,7 +76,9 @@ export function hostOf(row: HostFields): AdmittedHost {
   const { name, status, diverged, lease_ends: leaseEnds } = row;
   const host = { id: Number(row.id), name, status, lease: Number(row.lease), leaseEnds, diverged };
   const known = { hasProblems: row.troubled, recordedLocks: row.locks ?? [], groupHours: row.group_hours ?? [] };
-  return { ...host, appliedId: Number(row.applied_id), ...known };
+  const { profiles } = row;
+  const bound = profiles === null ? {} : { profiles: { ...profiles, all: profiles.all.map(hostProfileOf) } };
+  return { ...host, appliedId: Number(row.applied_id), ...known, ...bound };
 }
 
 /** The host as it is stored now; undefined if it is gone. */

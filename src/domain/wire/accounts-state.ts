@@ -7,6 +7,7 @@ import { shift } from "../../shared/time/clock.ts";
 import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { closings, sshKeys } from "../../store/schema.ts";
+import { grants } from "../../store/schema-fleet.ts";
 import { timedAccount } from "../accounts/account.ts";
 import { HOURS_AHEAD } from "../accounts/fewer-hours.ts";
 import { selectUsersWhere, type User } from "../accounts/find-user.ts";
@@ -17,8 +18,11 @@ import { hoursState } from "./hours-state.ts";
 /** An account, and its user. */
 export interface UserState {
   readonly user: number;
-  readonly state: AccountState;
+  readonly state: ToldAccount;
 }
+
+/** An account as no host alone is told of it: with the user's own profile, and the groups by which they may come to a host. */
+export type ToldAccount = AccountState & { readonly groups?: readonly number[] };
 
 const SNAPSHOT = { isolationLevel: "repeatable read", accessMode: "read only" } as const;
 
@@ -54,7 +58,7 @@ export async function readRemoved(
 }
 
 /** Shut accounts come first: an agent works from the beginning. */
-export function closedFirst(accounts: readonly AccountState[]): readonly AccountState[] {
+export function closedFirst(accounts: readonly ToldAccount[]): readonly ToldAccount[] {
   return [...accounts].sort((a, b) => Number(a.open) - Number(b.open));
 }
 
@@ -67,12 +71,25 @@ async function readStates(tx: Transaction, now: Date, ids: SQL): Promise<readonl
     .where(sql`status = 'active' and user_id in ${ids}`)
     .orderBy(asc(sshKeys.id));
   const owed = await tx.select().from(closings).where(sql`user_id in ${ids}`);
+  const given = await tx
+    .select({ userId: grants.userId, groupId: grants.groupId })
+    .from(grants)
+    .where(sql`user_id in ${ids} and group_id in (select id from host_groups where profile is not null)`);
+  const groupsByUser = Map.groupBy(given, ({ userId }) => userId);
   const keysByUser = Map.groupBy(keys, (key) => key.userId);
   const owedByUser = Map.groupBy(owed, (closing) => closing.userId);
   return rows.map((user) => {
     const stored = { keys: keysByUser.get(user.id) ?? [], owed: owedByUser.get(user.id) ?? [] };
-    const { expireAt, windows, ...account } = timedAccount({ now, until }, user, stored);
-    const state = { ...account, expire_at: formatTimestamp(expireAt), ...hoursEndOf(user) };
+    // What binds them on the service's own host binds them nowhere else.
+    const { expireAt, windows, profile: _, ...account } = timedAccount({ now, until }, user, stored);
+    const bound = user.profile === null ? {} : { profile: user.profile };
+    const groups = (groupsByUser.get(user.id) ?? []).flatMap(({ groupId }) => groupId ?? []);
+    const state = {
+      ...account,
+      ...bound,
+      ...(groups.length === 0 ? {} : { groups }),
+      ...{ expire_at: formatTimestamp(expireAt), ...hoursEndOf(user) },
+    };
     return { user: user.id, state: windows === undefined ? state : { ...state, hours: hoursState(windows, until) } };
   });
 }

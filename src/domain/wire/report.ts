@@ -10,6 +10,7 @@ import type { Database, Transaction } from "../../store/client.ts";
 import { hostProblems } from "../../store/schema-fleet.ts";
 import type { AdmittedHost } from "../hosts/host-row.ts";
 import { accountsThere } from "../hosts/own-accounts.ts";
+import { PLACES } from "../hosts/placements.ts";
 import type { Services } from "../operation/context.ts";
 import { createGroupCommit } from "../operation/group-commit.ts";
 import { recordDrift } from "../recovery/drift.ts";
@@ -46,13 +47,29 @@ export function createReports(services: Services, knows: (cursor: string) => Pro
       await recordHolds(services, host, report.holds);
       await importHostLocks(services, host, report.locks);
       const unknown = await unknownProblem(host, report.unknown ?? []);
-      await replaceProblems(services, host, [...report.problems, ...unknown]);
+      const old = await withoutProfiles(services, host, report);
+      await replaceProblems(services, host, [...report.problems, ...unknown, ...old]);
       const place = (await knows(report.cursor)) ? parseCursor(report.cursor) : undefined;
       // Last: its confirmation must not count before its problems are known.
       faultPoint("fleet: report taken, not stored");
       await storeAll(factsOf(host, report, { place, now: services.clock.now() }));
     },
   };
+}
+
+/** The problem that accounts are shut there because the agent's program is too old to hold what binds them. */
+async function withoutProfiles(
+  { autocommit }: Services,
+  host: AdmittedHost,
+  { profiles }: HostReport,
+): Promise<readonly Problem[]> {
+  if (host.profiles === undefined || profiles !== undefined) return [];
+  const [row] = await autocommit.execute<{ bound: boolean }>(sql`select exists (
+    select 1 from ${PLACES} p join users u on u.id = p.user_id where p.host_id = ${host.id} and (u.profile is not null
+      or exists (select 1 from grants g join host_groups hg on hg.id = g.group_id and hg.profile is not null
+        join host_group_members m on m.group_id = hg.id and m.host_id = ${host.id} where g.user_id = u.id))) as bound`);
+  const text = "Its agent is too old to hold profiles: accounts that have one are shut there";
+  return row?.bound ? [{ account: "", kind: "finding", text }] : [];
 }
 
 /** The part of a report that is stored with its host. */
@@ -67,6 +84,8 @@ interface Facts {
   readonly sshPort: number;
   readonly hostKeys: string;
   readonly offset: number;
+  /** Null of an agent that holds none. */
+  readonly profiles: string | null;
 }
 
 /** Largest stored offset, in milliseconds: an agent may report any clock. */
@@ -74,7 +93,7 @@ const MOST_OFFSET = 1e15;
 
 function factsOf(
   { id }: AdmittedHost,
-  { mode, version, ssh, clock }: HostReport,
+  { mode, version, ssh, clock, profiles }: HostReport,
   { place, now }: { readonly place: ReturnType<typeof parseCursor>; readonly now: Date },
 ): Facts {
   const offset = new Date(clock).getTime() - now.getTime();
@@ -88,6 +107,7 @@ function factsOf(
     sshPort: ssh.port,
     hostKeys: JSON.stringify(ssh.host_keys),
     offset: Number.isFinite(offset) ? Math.max(-MOST_OFFSET, Math.min(MOST_OFFSET, offset)) : 0,
+    profiles: profiles === undefined ? null : blankControlCharacters(JSON.stringify(profiles)),
   };
 }
 
@@ -95,12 +115,12 @@ async function storeFacts(db: Database, facts: readonly Facts[]): Promise<readon
   await db.execute(sql`
     with r as (
       select * from json_to_recordset(${JSON.stringify(facts)}::text::json) as r(host int, "appliedId" bigint, "appliedSeal" text,
-        mode text, version text, "sshHost" text, "sshPort" int, "hostKeys" text, "offset" bigint)),
+        mode text, version text, "sshHost" text, "sshPort" int, "hostKeys" text, "offset" bigint, profiles text)),
     was as materialized (select h.id from hosts h join r on r.host = h.id order by h.id for update of h)
     update hosts h set applied_id = coalesce(r."appliedId", h.applied_id),
       applied_seal = case when r."appliedId" is null then h.applied_seal else r."appliedSeal" end,
       mode = r.mode, version = r.version, ssh_host = r."sshHost", ssh_port = r."sshPort", host_keys = r."hostKeys",
-      clock_offset_ms = r."offset"
+      clock_offset_ms = r."offset", profiles = r.profiles
     from r join was on was.id = r.host where h.id = was.id`);
   return facts.map(() => true);
 }

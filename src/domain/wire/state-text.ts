@@ -6,29 +6,46 @@ import { NEWER_KEY_TYPES } from "../../shared/product/ssh-key-types.ts";
 import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import type { AuditHead } from "../audit/head.ts";
 import type { AdmittedHost } from "../hosts/host-row.ts";
+import type { ToldAccount } from "./accounts-state.ts";
 import { limitedBy } from "./hours-state.ts";
+import { boundBy } from "./profiles-state.ts";
 
 /** The part of an answer about accounts. */
-export type ToldPart = Pick<HostState, "cursor" | "full" | "accounts" | "removed">;
+export type ToldPart = Pick<HostState, "cursor" | "full" | "removed"> & { readonly accounts: readonly ToldAccount[] };
 
 /** The JSON of a HostState. */
 export function stateText(
-  { status, lease, leaseEnds, diverged, recordedLocks, applied, reads = [], hours, groupHours = [] }: AdmittedHost,
+  {
+    status,
+    lease,
+    leaseEnds,
+    diverged,
+    recordedLocks,
+    applied,
+    reads = [],
+    hours,
+    groupHours = [],
+    ...host
+  }: AdmittedHost,
   told: ToldPart,
   { endSessions, now }: { readonly endSessions: HostState["end_sessions"]; readonly now: Date },
 ): string {
   const keepsHours = hours !== undefined;
   const within = limitedBy(groupHours, now);
-  const known = (account: AccountState) => {
-    const one = within(account);
+  const bound = boundBy(host.profiles);
+  const known = (account: ToldAccount) => {
+    const one = within(bound(account, host.holdsProfiles === true));
     return keepsHours || one.hours === undefined ? readable(one, reads) : shut(one);
   };
   const state: HostState = {
     ...told,
-    accounts: told.accounts.map(status === "active" ? known : shut),
+    accounts: told.accounts.map(
+      status === "active" ? known : (account) => shut(bound(account, host.holdsProfiles === true)),
+    ),
     ...{ lease_ms: lease === 0 ? null : lease, lease_ends: leaseEnds, status, cautious: diverged },
     ...{ recorded_locks: recordedLocks, end_sessions: endSessions, applied },
     ...(keepsHours ? { now: formatTimestamp(now) } : {}),
+    ...(host.holdsProfiles === true ? { profiles: host.profiles?.all ?? [] } : {}),
   };
   return JSON.stringify(state);
 }

@@ -96,7 +96,7 @@ export function createStates(services: Services): States {
     const now = (await readHost(services, host.id)) ?? host;
     // A longer lease than the one that was stored with the request comes with the next answer.
     const lease = shorterLease(host.lease, now.lease);
-    return write({ ...now, lease, applied: host.applied, reads: host.reads, hours: host.hours }, told);
+    return write({ ...now, lease, ...saidBy(host) }, told);
   }
 
   /** Not urgent: it waits while many hosts are told everything. What it would be told while its history is not accepted opens nothing. */
@@ -144,6 +144,11 @@ export function createStates(services: Services): States {
       await follower.stop();
     },
   };
+}
+
+/** What the request itself said. */
+function saidBy({ applied, reads, hours, holdsProfiles }: AdmittedHost) {
+  return { applied, reads, hours, holdsProfiles };
 }
 
 async function requireFresh(follower: Follower): Promise<void> {

@@ -24,7 +24,7 @@ export const agentHandlers: Handlers<typeof agent> = {
     const { signal } = request;
     const wait = Math.min(query.wait, infoOf(request).hold(HELD));
     const { since, reads, hours } = query;
-    const host = { ...agent.host, reads, hours };
+    const host = { ...agent.host, reads, hours, holdsProfiles: query.profiles === "1" };
     const state = await web.fleet().states.answer({ since, wait, host, signal });
     return agentAnswer(request, `{"data":${state}}`);
   },
