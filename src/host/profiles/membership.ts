@@ -3,7 +3,7 @@
 import { closeSync, fchmodSync, fchownSync, fstatSync, mkdirSync } from "node:fs";
 import type { Account } from "../../protocol/host.ts";
 import { UamError } from "../../shared/errors.ts";
-import { type AccountTable, readGroups } from "../account.ts";
+import { type AccountTable, createGroupsReader } from "../account.ts";
 import { applyInOrder } from "../executor.ts";
 import type { HostContext } from "../host-context.ts";
 import type { Change } from "../plan/plan.ts";
@@ -38,6 +38,7 @@ export function groundOf({ settings }: HostContext, table: AccountTable, account
   return { held: readHeld(paths), allowed: allowedGroups(paths), members, groups };
 }
 
+const readGroups = createGroupsReader();
 const NO_PROFILES: Ground = { held: new Map(), allowed: new Set(), members: new Map(), groups: new Map() };
 
 /** The groups of an account with a profile, all of them; the host has those that it is to be in. Undefined for one without. */
