@@ -17,6 +17,7 @@ import { REVOKED_KEYS_FILE, SSHD_DROP_IN } from "../install/settings.ts";
 import { INCLUDE, renderSshdDropIn } from "../install/sshd-drop-in.ts";
 import { hostAccountOf } from "../shared/text/account-name.ts";
 import { areaOf, type Finding } from "./finding.ts";
+import { checkProfiles } from "./profiles.ts";
 import { checkRevokedKeys } from "./revoked-keys.ts";
 
 export interface SshdExpectation {
@@ -61,6 +62,7 @@ export async function checkSshd(
     ...(revokedKeys === "none" || (revokedKeys === expected.leaseLink && !existsSync(revokedKeys))
       ? []
       : await checkRevokedKeys(revokedKeys, { owner: 0, own: REVOKED_KEYS_FILE, fix })),
+    ...(await checkProfiles()),
     ...penaltyNotes(settings),
     ...processFaults(),
     ...nologin(),

@@ -62,6 +62,7 @@ export const TESTED_BY: Readonly<Record<string, readonly string[]>> = {
   contract: ["contract/contract.test.ts", "server/api/http/openapi.test.ts"],
 
   "doctor/agent.ts": ["host/agent.host.test.ts"],
+  "doctor/profiles.ts": ["host/profiles/look.test.ts"],
   "doctor/preflight.ts": ["cli/commands/service/doctor.test.ts"],
 
   "domain/approvals/of-managers.ts": ["domain/companies/managers.test.ts"],

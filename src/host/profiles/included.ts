@@ -13,7 +13,10 @@ const DRAFT = ".draft.conf";
 const TRIAL = ".trial.conf";
 
 /** Why sshd does not read our file, as a sentence that names the remedy. */
-export function faultOfInclude({ tools }: HostSettings, { directory }: ProfilePaths): string | undefined {
+export function faultOfInclude(
+  { tools }: Pick<HostSettings, "tools">,
+  { directory }: ProfilePaths,
+): string | undefined {
   const config = tools?.sshdConfig ?? CONFIG;
   const beside = `${splitHome(config).base}/sshd_config.d`;
   const dropIns = existsSync(beside) ? readdirSync(beside).filter((name) => name.endsWith(".conf")) : [];

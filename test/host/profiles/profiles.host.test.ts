@@ -218,6 +218,54 @@ describeOnHost("profiles in direct mode", () => {
     ]);
   });
 
+  test("sudo's rules are the profile's, and end with it", async () => {
+    const { directory, templates, groups: allowed } = profilePathsIn(base);
+    const included = `/etc/sudoers.d/uam-t${RUN}`;
+    const may = () => spawnSync("sudo", ["-l", "-U", NAME], { encoding: "utf8" }).stdout.includes("/usr/bin/id");
+    const admin: HostProfile = { ...shell, sudo: ["ids"], groups: ["users"] };
+    const [problem] = await host.holdProfiles([admin], "give");
+    expect(problem).toMatchObject({ problem: expect.stringContaining("does not allow the group users") });
+    mkdirSync(templates, { recursive: true });
+    writeFileSync(allowed, "# ours\nusers\nroot\n");
+    writeFileSync(join(templates, "ids"), "%ACCOUNT% ALL=(root) NOPASSWD: /usr/bin/id");
+    expect(await host.holdProfiles([admin, command], "give")).toMatchObject([
+      { problem: expect.stringContaining(`@includedir ${directory}/sudo.d`) },
+      { state: "applied" },
+    ]);
+    writeFileSync(included, `@includedir ${directory}/sudo.d\n`, { mode: 0o440 });
+    try {
+      expect(await host.holdProfiles([admin, command], "give")).toEqual(applied([admin, command]));
+      await open(admin);
+      expect([may(), groups().includes("users")]).toEqual([true, true]);
+      writeFileSync(join(templates, "ids"), "%ACCOUNT% ALL=(root NOPASSWD: /usr/bin/id");
+      expect(await host.holdProfiles([admin, command], "give")).toMatchObject([
+        { problem: expect.stringContaining("The sudo template ids is not valid") },
+        { state: "applied" },
+      ]);
+      expect(may()).toBe(false);
+      writeFileSync(join(templates, "ids"), "%ACCOUNT% ALL=(root) NOPASSWD: /usr/bin/id");
+      expect(await host.holdProfiles([admin, command], "give")).toEqual(applied([admin, command]));
+      await host.narrowProfile(account(command));
+      expect([may(), groups().includes("users")]).toEqual([false, false]);
+    } finally {
+      rmSync(included);
+    }
+  });
+
+  test("two at once, and one that was ended in between, leave what was wanted last", async () => {
+    const other = await directHost(profiledSettings(base, sshd.config));
+    const wider = all().map((one) => (one === shell ? { ...shell, forwarding: true } : one));
+    const results = await Promise.all([host.holdProfiles(all(), "take"), other.holdProfiles(wider, "give")]);
+    expect(results).toEqual([applied(all()), applied(wider)]);
+    // A process that ended before it told sshd: the file says what sshd does not do yet.
+    const file = join(profilePathsIn(base).directory, "sshd.conf");
+    await open(forward);
+    writeFileSync(join(profilePathsIn(base).directory, ".draft"), "Match Use");
+    writeFileSync(file, readFileSync(file, "utf8").replace("PermitOpen 127.0.0.1:9", "PermitOpen any"));
+    expect(await host.holdProfiles(all(), "take")).toEqual(applied(all()));
+    expect(readFileSync(file, "utf8")).not.toContain("PermitOpen any\n    PermitListen none");
+  });
+
   test("an sshd that cannot read a block keeps the others, and without the Include nothing counts as held", async () => {
     const elsewhere = { ...profilePathsIn(base), directory: join(base, "elsewhere") };
     const other = await directHost({ ...profiledSettings(base, sshd.config), profilePaths: elsewhere });
