@@ -1,0 +1,146 @@
+/** What clients ask to be connected to, through the host or back from it. */
+
+import { chmodSync } from "node:fs";
+import { basename, join } from "node:path";
+import { ALIAS, runClient, startClient } from "./client.ts";
+import { type Deed, forwardsAll, happened, never, type Seen, type Trial, targetsOf } from "./deed.ts";
+import { GREETING, heardFrom, listen } from "./listener.ts";
+
+/** What the client says of a channel that sshd opened, or would have if anybody had answered there. */
+/** Of a tunnel it says that the connection failed, also where it is not allowed. */
+const CONFIRMED = /open confirm/;
+const OPENED = /open confirm|open failed: connect failed/;
+const PROHIBITED = /open failed: administratively prohibited/;
+const LISTENS = /Local connections to .* forwarded|Local forwarding listening/;
+
+/** Asks with `-W` for a connection to there; whether anybody answers does not matter. */
+async function asksFor(trial: Trial, target: string): Promise<Seen> {
+  const client = startClient("ssh", ["-F", trial.config, "-vv", "-W", target, ALIAS], { stays: true });
+  await client.until(OPENED, PROHIBITED);
+  client.stop();
+  return happened(OPENED.test(client.said().stderr));
+}
+
+const toTarget: Deed = {
+  name: "a connection to a target of the profile (-W)",
+  may: (profile) => targetsOf(profile).length > 0,
+  tries: async (trial) => {
+    const [target] = targetsOf(trial.profile);
+    return target === undefined ? { untried: "the profile names no target" } : asksFor(trial, target);
+  },
+};
+
+const elsewhere: Deed = {
+  name: "a connection to anywhere else (-W)",
+  may: forwardsAll,
+  tries: async (trial) => {
+    const here = await listen();
+    const seen = await asksFor(trial, `127.0.0.1:${here.port}`);
+    here.close();
+    return seen;
+  },
+};
+
+/** Runs a client that forwards to a listener of ours, and knocks at its own end. */
+async function knocks(trial: Trial, forward: (own: number, other: number) => string[], ...sent: readonly Uint8Array[]) {
+  const here = await listen();
+  const own = await freePort();
+  const client = startClient("ssh", ["-F", trial.config, "-vv", "-N", ...forward(own, here.port), ALIAS], {
+    stays: true,
+  });
+  await client.until(LISTENS);
+  // It listens once the line is said, or a moment later.
+  await client.until(/Entering interactive session|pledge/);
+  const heard = await heardFrom(own, ...sent);
+  client.stop();
+  here.close();
+  return happened(heard.includes(GREETING.trim()));
+}
+
+async function freePort(): Promise<number> {
+  const taken = await listen();
+  taken.close();
+  return taken.port;
+}
+
+const local: Deed = {
+  name: "a local forward to anywhere (-L)",
+  may: forwardsAll,
+  tries: (trial) => knocks(trial, (own, other) => ["-L", `127.0.0.1:${own}:127.0.0.1:${other}`]),
+};
+
+const dynamic: Deed = {
+  name: "a proxy to anywhere (-D)",
+  may: forwardsAll,
+  tries: async (trial) => {
+    const here = await listen();
+    const request = Uint8Array.from([5, 1, 0, 1, 127, 0, 0, 1, here.port >> 8, here.port & 255]);
+    const seen = await knocks(trial, (own) => ["-D", `127.0.0.1:${own}`], Uint8Array.from([5, 1, 0]), request);
+    const came = here.connections() > 0;
+    here.close();
+    return came ? "happened" : seen;
+  },
+};
+
+const hop: Deed = {
+  name: "a hop to another host (-J)",
+  may: (profile) => (targetsOf(profile).length > 0 ? undefined : forwardsAll(profile)),
+  tries: async ({ config }) => {
+    const { stderr } = await runClient("ssh", ["-F", config, "-v", "-J", ALIAS, `${ALIAS}-again`, "true"]);
+    return happened(/Remote protocol version/.test(stderr) && !/stdio forwarding failed/.test(stderr));
+  },
+};
+
+/** What comes back from the host: one port, or a socket, that sshd would listen on. */
+const back = (name: string, forward: (trial: Trial, port: number) => string): Deed => ({
+  name,
+  may: forwardsAll,
+  tries: async (trial) => {
+    const here = await listen();
+    const options = ["-vv", "-N", "-o", "ExitOnForwardFailure=yes", "-R", forward(trial, here.port)];
+    const client = startClient("ssh", ["-F", trial.config, ...options, ALIAS], { stays: true });
+    await client.until(/remote forward success|Allocated port|remote forward(ing)? fail|forwarding failed/i);
+    client.stop();
+    here.close();
+    return happened(/remote forward success|Allocated port/i.test(client.said().stderr));
+  },
+});
+
+const remote = back("a port on the host (-R)", (_, port) => `0:127.0.0.1:${port}`);
+const remoteProxy = back("a proxy on the host (-R alone)", () => "0");
+const remoteSocket = back(
+  "a socket on the host (-R path)",
+  ({ door }, port) => `/tmp/${basename(door.directory)}-socket:127.0.0.1:${port}`,
+);
+
+const localSocket: Deed = {
+  name: "a connection to a socket of the host (-L path)",
+  may: forwardsAll,
+  tries: async (trial) => {
+    const path = join(trial.door.directory, "socket");
+    const here = await listen(path);
+    chmodSync(path, 0o666);
+    const seen = await knocks(trial, (own) => ["-L", `127.0.0.1:${own}:${path}`]);
+    here.close();
+    return seen;
+  },
+};
+
+const tunnel: Deed = {
+  name: "a network tunnel (-w)",
+  may: never,
+  tries: async ({ config }) => {
+    const client = startClient("ssh", ["-F", config, "-vv", "-N", "-w", "any:any", ALIAS], { stays: true });
+    await client.until(OPENED, PROHIBITED, /[Tt]unnel device open failed|Tunnel forwarding failed|open failed/);
+    client.stop();
+    const { stderr } = client.said();
+    if (/device open failed|sys_tun_open: fail/i.test(stderr) && !PROHIBITED.test(stderr))
+      return { untried: "this machine makes no tunnel devices" };
+    return happened(CONFIRMED.test(stderr));
+  },
+};
+
+export const FORWARDS: readonly Deed[] = [
+  ...[toTarget, elsewhere, local, dynamic, hop],
+  ...[remote, remoteProxy, remoteSocket, localSocket, tunnel],
+];
