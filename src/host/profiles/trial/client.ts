@@ -10,6 +10,8 @@ export interface Door {
   readonly port: number;
   readonly user: string;
   readonly keyPath: string;
+  /** The socket of what signs for it, where the key's private half is in no file. */
+  readonly agent?: string | undefined;
   readonly directory: string;
 }
 
@@ -35,6 +37,7 @@ export function writeClientConfig(door: Door): string {
     `Port ${door.port}`,
     `User ${door.user}`,
     `IdentityFile ${door.keyPath}`,
+    `IdentityAgent ${door.agent ?? "none"}`,
     "IdentitiesOnly yes",
     "BatchMode yes",
     "StrictHostKeyChecking no",
