@@ -24,6 +24,7 @@ const SUITES: Readonly<Record<string, string>> = {
   scanner: "1,002 links to sponsors opened by GET, HEAD and in Chromium, twice: none of it decides anything",
   managers:
     "10,000 requests of a company's manager to every route: none reads or changes another company, or gives anything",
+  profiles: "an owner who is confined to files, targets or one program tries to do more, in hundreds of ways",
   closings: "what an owner prepared, a closing and a failure, drawn at random, and a login tried after each answer",
   attack:
     "sqlmap, wapiti, testssl, requests with two readings through nginx and HAProxy, formulas in a spreadsheet, requests of anything",
