@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { SWEEP_UID, SWEEP_UIDS } from "../shared/system/kernel.ts";
-import { overlap, type UidRange } from "../shared/system/uids.ts";
+import { overlap, TRIAL_UIDS, type UidRange } from "../shared/system/uids.ts";
 import { errorCode } from "./safe-open.ts";
 
 /** Numbers that somebody else gives out. */
@@ -40,6 +40,7 @@ const FIXED: readonly ReservedIds[] = [
   { what: "systemd's containers, for users of the host", first: 60_514, last: 60_577 },
   { what: "systemd's greeters", first: 60_578, last: 60_705 },
   { what: "systemd's dynamic users", first: 61_184, last: 65_519 },
+  { what: "uam's own", ...TRIAL_UIDS },
   { what: "uam's own", first: SWEEP_UID, last: SWEEP_UID },
   { what: "nobody", first: 65_534, last: 65_535 },
   { what: "systemd's containers", first: 524_288, last: 1_879_048_191 },

@@ -9,6 +9,9 @@ export interface UidRange {
 /** The default of UAM_UID_RANGE before 0.4: accounts from then keep their uids. */
 export const OLD_UIDS: UidRange = { first: 20_000, last: 59_999 };
 
+/** Of accounts that trials of profiles make and remove: between systemd's dynamic users and nobody, and never of a user's account. */
+export const TRIAL_UIDS: UidRange = { first: 65_520, last: 65_532 };
+
 export function isWithin(uid: number, { first, last }: UidRange): boolean {
   return uid >= first && uid <= last;
 }

@@ -1,6 +1,6 @@
 /** What clients ask to be connected to, through the host or back from it. */
 
-import { chmodSync } from "node:fs";
+import { chmodSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { ALIAS, runClient, startClient } from "./client.ts";
 import { type Deed, forwardsAll, happened, never, type Seen, type Trial, targetsOf } from "./deed.ts";
@@ -108,10 +108,17 @@ const back = (name: string, forward: (trial: Trial, port: number) => string): De
 
 const remote = back("a port on the host (-R)", (_, port) => `0:127.0.0.1:${port}`);
 const remoteProxy = back("a proxy on the host (-R alone)", () => "0");
-const remoteSocket = back(
-  "a socket on the host (-R path)",
-  ({ door }, port) => `/tmp/${basename(door.directory)}-socket:127.0.0.1:${port}`,
-);
+const remoteSocket: Deed = {
+  name: "a socket on the host (-R path)",
+  may: forwardsAll,
+  tries: async (trial) => {
+    const path = `/tmp/${basename(trial.door.directory)}-socket`;
+    const seen = await back("", (_, port) => `${path}:127.0.0.1:${port}`).tries(trial);
+    // sshd leaves it behind.
+    rmSync(path, { force: true });
+    return seen;
+  },
+};
 
 const localSocket: Deed = {
   name: "a connection to a socket of the host (-L path)",

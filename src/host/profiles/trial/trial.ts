@@ -1,6 +1,7 @@
 /** Everything that clients do, tried against one account of a profile. */
 
 import type { HostProfile } from "../../../protocol/profile.ts";
+import { severalAtOnce } from "../../../shared/work/several.ts";
 import { type Door, writeClientConfig } from "./client.ts";
 import type { Deed, Seen } from "./deed.ts";
 import { FILES } from "./files.ts";
@@ -8,6 +9,9 @@ import { FORWARDS } from "./forwards.ts";
 import { SESSIONS } from "./sessions.ts";
 
 export const DEEDS: readonly Deed[] = [...SESSIONS, ...FORWARDS, ...FILES];
+
+/** Most of it is waiting; and fewer than the connections from which on an sshd refuses some (MaxStartups). */
+const AT_ONCE = 4;
 
 export interface Tried {
   readonly name: string;
@@ -22,7 +26,7 @@ export function isAsSaid({ may, seen }: Tried): boolean | undefined {
   return may === (seen === "happened");
 }
 
-/** Tries each in turn, with real clients; `home` is the account's. */
+/** Tries all of them, with real clients; `home` is the account's. */
 export async function tryProfile(
   door: Door,
   profile: HostProfile,
@@ -34,7 +38,13 @@ export async function tryProfile(
   const place = isConfined ? `/${door.user}/` : "";
   const placeHere = isConfined ? `${profile.directory}/${door.user}` : account.home;
   const trial = { door, config, profile, uid: account.uid, place, placeHere };
-  const tried: Tried[] = [];
-  for (const { name, may, tries } of deeds) tried.push({ name, may: may(profile), seen: await tries(trial) });
-  return tried;
+  const seen = new Map<Deed, Seen>();
+  await severalAtOnce(deeds, { atOnce: AT_ONCE }, async (deed) => {
+    seen.set(deed, await deed.tries(trial));
+  });
+  return deeds.map((deed) => ({
+    name: deed.name,
+    may: deed.may(profile),
+    seen: seen.get(deed) ?? { untried: "it was not begun" },
+  }));
 }
