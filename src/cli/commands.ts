@@ -15,6 +15,7 @@ import { statsCommand } from "./commands/audit/stats.ts";
 import { companyCommand } from "./commands/companies/company.ts";
 import { fleetCommand } from "./commands/hosts/fleet.ts";
 import { hostCommand } from "./commands/hosts/host.ts";
+import { profileCommand } from "./commands/profiles/profile.ts";
 import { reviewCommand } from "./commands/reviews/review.ts";
 import { backupCommand } from "./commands/service/backup.ts";
 import { configCommand } from "./commands/service/config.ts";
@@ -53,6 +54,7 @@ export const GROUPS: ReadonlySet<string> = new Set([
   "sponsor",
   "host",
   "fleet",
+  "profile",
   "agent",
   "mail",
 ]);
@@ -90,7 +92,7 @@ export const commands = or(
     or(
       serveCommand,
       // Together, because one or() takes fifteen.
-      or(adminCommand, tokenCommand, webhookCommand, mailCommand, hostCommand, fleetCommand),
+      or(adminCommand, tokenCommand, webhookCommand, mailCommand, hostCommand, fleetCommand, profileCommand),
       reconcileCommand,
       recycleCommand,
       migrateCommand,

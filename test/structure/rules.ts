@@ -199,6 +199,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
         "host/execute/sudo-sessions.ts",
         "host/jobs",
         "host/look.ts",
+        "host/profiles/trial",
       ],
     ],
   },
