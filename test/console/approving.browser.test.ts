@@ -1,0 +1,75 @@
+/** Approving an application with a company and a sponsor; and what a choice of companies says while the service does not answer. */
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { eq } from "drizzle-orm";
+import type { Browser } from "playwright-core";
+import { submitApplication } from "../../src/domain/approvals/approvals.ts";
+import { createCompany } from "../../src/domain/companies/companies.ts";
+import { PAGES } from "../../src/shared/product/pages.ts";
+import { users } from "../../src/store/schema.ts";
+import { HANG } from "../support/hang.ts";
+import { axeFinds } from "./support/axe.ts";
+import { atRest, describeInBrowser, expectNoFaults } from "./support/browser.ts";
+import { openBrowser } from "./support/chromium.ts";
+import { type ConsoleApp, openConsoleApp, openSignedIn } from "./support/console-app.ts";
+
+describeInBrowser("approving an application", () => {
+  let browser: Browser;
+  let system: ConsoleApp;
+  let companyId: number;
+  beforeAll(async () => {
+    [browser, system] = await Promise.all([openBrowser(), openConsoleApp()]);
+    companyId = (await createCompany(system.system, { name: "Lindqvist Labs", maxTtlDays: 10 })).row.id;
+    const person = { username: "newcomer", email: "newcomer@example.org", sponsorEmail: "bo@example.org" };
+    await submitApplication(system.system, person);
+  }, HANG);
+  afterAll(async () => {
+    await browser?.close();
+    await system?.close();
+  });
+
+  test(
+    "stores the company and the sponsor that are set, for as long as the company allows",
+    async () => {
+      const watched = await openSignedIn(browser, system, "admin");
+      const { page } = watched;
+      await page.setViewportSize({ width: 320, height: 640 });
+      await page.goto(PAGES.applications);
+      await page.getByRole("button", { name: "Approve … newcomer" }).click();
+      const dialog = page.getByRole("dialog");
+      await dialog.getByLabel("Company").fill("Lindqvist");
+      await dialog.getByRole("button", { name: "Approve" }).click();
+      await dialog.getByText("There is no company of exactly that name.").waitFor();
+      await dialog.getByLabel("Company").fill("Lindqvist Labs");
+      expect(await dialog.getByLabel("Sponsor's e-mail").inputValue()).toBe("bo@example.org");
+      await dialog.getByLabel("Sponsor's e-mail").fill("vera@example.org");
+      await atRest(page);
+      const folder = process.env.UAM_TEST_PICTURES;
+      if (folder) await page.screenshot({ path: `${folder}/approving.png`, fullPage: true });
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
+      expect(await axeFinds(page)).toEqual([]);
+      await dialog.getByRole("button", { name: "Approve" }).click();
+      await page.getByText("newcomer: approved, and the account is created.").first().waitFor();
+      const [made] = await system.db.select().from(users).where(eq(users.username, "newcomer"));
+      expect(made).toMatchObject({ companyId, sponsorEmail: "vera@example.org" });
+      expectNoFaults(watched);
+    },
+    HANG,
+  );
+
+  test(
+    "a filter by company names one that there is not, and says when the service does not answer",
+    async () => {
+      const { page } = await openSignedIn(browser, system, "admin");
+      await page.goto(PAGES.users);
+      const filter = page.getByLabel("Company");
+      await filter.fill("Nobody's");
+      await page.getByText("There is no company of exactly that name.").waitFor();
+      await page.route("**/companies?*", (route) => route.abort());
+      await filter.fill("Lindqvist Labs");
+      await page.getByText("The service does not answer").first().waitFor();
+      expect(await page.getByText("There is no company of exactly that name.").count()).toBe(0);
+    },
+    HANG,
+  );
+});
