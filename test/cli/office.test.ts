@@ -75,6 +75,8 @@ describe("uam approval", () => {
     const user = await cli.json(["user", "show", "ann"]);
     expect(Date.parse(user.expire_at) - Date.parse(user.created_at)).toBe(3 * 86_400_000);
     expect(user).toMatchObject({ company_id: expect.any(Number), sponsor_email: "bo@example.org" });
+    expect((await cli.json(["user", "list", "--sponsor", "bo@example.org"])).total).toBe(1);
+    expect((await cli.json(["user", "list", "--sponsor", "none"])).total).toBe(0);
     expect(user.hours.windows).toEqual([{ days: ["mon"], from: "08:00", to: "18:00" }]);
     const again = await cli.run(["approval", "approve", "1"]);
     expect([again.code, again.stderr]).toEqual([1, "uam: The application was already approved\n"]);

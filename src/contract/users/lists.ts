@@ -45,6 +45,13 @@ const userFilters = {
     v.pipe(v.picklist(["pending"]), v.description("Only those who were not yet told of their account")),
   ),
   company: v.optional(idNumber("Only those who come from this company")),
+  sponsor: v.optional(
+    text(
+      "bo@example.org",
+      "Only those for whom this address answers, themselves or for their company; `none`: for whom nobody does",
+      { maxLength: 254 },
+    ),
+  ),
   terms: v.optional(
     v.pipe(
       v.picklist(TERMS),

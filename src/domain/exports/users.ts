@@ -49,13 +49,14 @@ function wordsOf({
   supervisor,
   welcome,
   companyId,
+  sponsor,
   terms,
   search,
   lastUsed,
   silentFor,
   sort,
 }: UserFilter) {
-  const others = { company: companyId, terms, q: search, last_used: lastUsed, silent_for: silentFor };
+  const others = { company: companyId, sponsor, terms, q: search, last_used: lastUsed, silent_for: silentFor };
   return given({ status, access, supervisor, welcome, ...others, sort });
 }
 

@@ -1,7 +1,8 @@
 /** The addresses that answer for somebody: how many they answer for, when they last answered, and whether mail reaches them. */
 
-import { sql } from "drizzle-orm";
+import { type SQL, sql } from "drizzle-orm";
 import { offsetOf, type Page, type Paged } from "../../shared/product/page.ts";
+import { users } from "../../store/schema.ts";
 import type { Context } from "../operation/context.ts";
 
 /** Somebody who answers for users. */
@@ -31,6 +32,20 @@ const theirs = sql`(select email, sum(n)::int as users from (
     select lower(c.sponsor_email), count(u.id) from companies c
       left join users u on u.company_id = c.id and u.sponsor_email = '' and lower(u.email) <> lower(c.sponsor_email)
       where c.sponsor_email <> '' group by 1) each group by email) theirs`;
+
+/** In place of an address, for users whom nobody answers for. */
+const NOBODY = "none";
+
+/** A condition on users: that this address answers for them, themselves or for their company; `none`: that nobody does. */
+export function hasSponsor(sponsor: string): SQL {
+  const email = sponsor.trim().toLowerCase();
+  const isNone = sql`${users.sponsorEmail} = ''`;
+  const { companyId, email: own } = users;
+  if (email === NOBODY)
+    return sql`(${isNone} and not exists (select from companies c where c.id = ${companyId} and c.sponsor_email <> '' and lower(c.sponsor_email) <> lower(${own})))`;
+  return sql`(${users.sponsorEmail} = ${email} or ${isNone} and lower(${own}) <> ${email}
+    and ${companyId} in (select c.id from companies c where lower(c.sponsor_email) = ${email}))`;
+}
 
 /** The newest mail to each that was sent or given up. */
 const newest = sql`(select distinct on (recipient) recipient, status, last_error, finished_at from outbox

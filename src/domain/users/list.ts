@@ -16,6 +16,7 @@ import { hasStatusAt } from "../accounts/find-user.ts";
 import { haveAccess } from "../accounts/have-access.ts";
 import { haveTerms } from "../accounts/terms.ts";
 import type { Context } from "../operation/context.ts";
+import { hasSponsor } from "../sponsors/sponsors.ts";
 import { opposite, orderOf } from "./order.ts";
 import { holds, partsOf } from "./search.ts";
 
@@ -27,6 +28,8 @@ export interface UserFilter {
   /** Only those who were not yet told of their account. */
   readonly welcome?: "pending" | undefined;
   readonly companyId?: number | undefined;
+  /** The address of who answers for them, themselves or for their company; `none` for those for whom nobody does. */
+  readonly sponsor?: string | undefined;
   /** Only those who have not accepted the terms of use; `overdue`: though they were asked two weeks ago. */
   readonly terms?: "pending" | "overdue" | undefined;
   /** A part of the username, the host account, the e-mail, the full name, the supervisor or the purpose, in any case. */
@@ -57,7 +60,8 @@ export async function listUsers(context: Context, filter: UserFilter, page: Page
   const now = context.clock.now();
   const { search, silentSince } = parsed(filter, now);
   const { sort = DEFAULT_SORT } = filter;
-  const isNear = filter.terms === undefined && filter.access === undefined;
+  const { terms, access: wanted, sponsor } = filter;
+  const isNear = terms === undefined && wanted === undefined && sponsor === undefined;
   if (search === "" && isNear && offsetOf(page) <= NEAR)
     return await readNear(context, { ...filter, silentSince, sort }, page);
   const parts = partsOf(search);
@@ -141,13 +145,14 @@ async function accessIn({ db }: Context, { access }: UserFilter, now: Date): Pro
 }
 
 function conditionOf({ policy }: Context, filter: UserFilter, { search, parts, silentSince, access, now }: Looking) {
-  const { status, supervisor, welcome, companyId, lastUsed, terms } = filter;
+  const { status, supervisor, welcome, companyId, sponsor, lastUsed, terms } = filter;
   return and(
     status === undefined ? undefined : hasStatusAt(status, now),
     access,
     supervisor === undefined ? undefined : eq(users.supervisor, supervisor),
     welcome === undefined ? undefined : isNotNull(users.welcomePendingSince),
     companyId === undefined ? undefined : eq(users.companyId, companyId),
+    sponsor === undefined ? undefined : hasSponsor(sponsor),
     terms === undefined ? undefined : haveTerms(policy, terms, now),
     lastUsed === undefined ? undefined : isNull(users.seenAt),
     silentSince === undefined ? undefined : or(...silentKinds(silentSince)),

@@ -81,6 +81,43 @@ describe("PATCH /users/:id", () => {
   });
 });
 
+describe("?sponsor=", () => {
+  test("finds whom an address answers for, themselves or for their company, and whom nobody does", async () => {
+    const app = await createTestApp();
+    const client = await app.admin();
+    const company = { name: "Ahlgren", sponsor_email: "Vera@example.com" };
+    const { id: company_id } = (await client.call("POST", "/companies", company)).body.data;
+    const empty = (await client.call("POST", "/companies", { name: "Bodin" })).body.data.id;
+    const make = (username: string, fields: object) =>
+      client.call("POST", "/users", { username, email: `${username}@example.org`, ...fields });
+    await make("own", { sponsor_email: "vera@example.com" });
+    await make("by-company", { company_id });
+    await make("of-another", { company_id, sponsor_email: "bo@example.com" });
+    await make("herself", { company_id, email: "vera@example.com" });
+    await make("nobody", {});
+    await make("of-empty", { company_id: empty });
+    const found = async (query: string) => {
+      const { body } = await client.call("GET", `/users?${query}&sort=username`);
+      const names = body.data.items.map(({ username }: { username: string }) => username);
+      expect(body.data.total).toBe(names.length);
+      return names;
+    };
+    for (const more of ["", "&q=example"]) {
+      expect(await found(`sponsor=VERA@example.com${more}`)).toEqual(["by-company", "own"]);
+      expect(await found(`sponsor=none${more}`)).toEqual(["herself", "nobody", "of-empty"]);
+    }
+    expect(await found(`sponsor=vera@example.com&company=${company_id}`)).toEqual(["by-company"]);
+    expect(await found("sponsor=nowhere@example.com")).toEqual([]);
+    const listed = (await client.call("GET", "/sponsors")).body.data.items;
+    expect(listed).toContainEqual(expect.objectContaining({ email: "vera@example.com", users: 2 }));
+    const file = await client.call("GET", "/users/export?format=csv&sponsor=vera@example.com");
+    for (const name of ["own", "by-company"]) expect(file.text).toContain(`${name}@example.org`);
+    expect(file.text).not.toContain("nobody@example.org");
+    expect((await app.lastAudit("user.export"))?.detail).toMatchObject({ sponsor: "vera@example.com" });
+    await app.close();
+  });
+});
+
 describe("UAM_SPONSOR=required", () => {
   let strict: TestApp;
   beforeAll(async () => {

@@ -54,6 +54,11 @@ export function filterOptions() {
       }),
     ),
     company: ofCompanyOption(),
+    sponsor: textOption(
+      "--sponsor",
+      "ADDRESS",
+      message`Only users for whom this address answers, themselves or for their company; "none": for whom nobody does.`,
+    ),
     sort: optional(
       option("--sort", oneOf(USER_SORTS, "ORDER"), {
         description: message`The order; a minus sign turns it round, as in --sort=-expire_at. The default is newest first.`,

@@ -148,11 +148,12 @@ function filterOf({
   status,
   access,
   supervisor,
+  sponsor,
   welcome,
   terms,
   sort,
 }: UserFilters) {
-  return { status, access, supervisor, welcome, terms, search, lastUsed, silentFor, companyId, sort };
+  return { status, access, supervisor, sponsor, welcome, terms, search, lastUsed, silentFor, companyId, sort };
 }
 
 function belongingOf({
