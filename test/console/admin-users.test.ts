@@ -81,7 +81,8 @@ describe("which users are shown", () => {
   test("readUsersView() takes from the address what makes sense", () => {
     const plain = readUsersView({});
     const uses = { last_used: "", silent_for: "", welcome: "", terms: "", access: "" } as const;
-    expect(plain).toEqual({ q: "", status: "", supervisor: "", company: "", ...uses, sort: "-created_at", page: 1 });
+    const people = { q: "", supervisor: "", company: "", sponsor: "" } as const;
+    expect(plain).toEqual({ ...people, status: "", ...uses, sort: "-created_at", page: 1 });
     expect(readUsersView({ status: "gone", sort: "email", page: "1e3" })).toEqual(plain);
     expect(readUsersView({ q: "x".repeat(500) }).q).toHaveLength(128);
     expect(isEverybody(plain)).toBe(true);
@@ -108,6 +109,7 @@ describe("which users are shown", () => {
       supervisor: "Bo",
       silent_for: "90d",
       company: "7",
+      sponsor: "bo@example.org",
       page: "4",
     });
     const { pathname, searchParams } = new URL(addressOfUsers(view), "http://localhost");
@@ -118,8 +120,8 @@ describe("which users are shown", () => {
 
   test("askOf() asks for nothing that is empty", () => {
     expect(askOf(readUsersView({ q: " " }), 25)).toEqual({ sort: "-created_at", page: "1", page_size: "25" });
-    expect(askOf(readUsersView({ silent_for: "60d", supervisor: " Bo " }), 25)).toMatchObject({
-      ...{ silent_for: "60d", supervisor: "Bo" },
+    expect(askOf(readUsersView({ silent_for: "60d", supervisor: " Bo ", sponsor: " none " }), 25)).toMatchObject({
+      ...{ silent_for: "60d", supervisor: "Bo", sponsor: "none" },
     });
   });
 });

@@ -12,6 +12,8 @@ const en = {
     searchHint: "A part of a name, an e-mail, a supervisor or a purpose.",
     supervisor: "Supervisor",
     supervisorHint: "Exactly this name.",
+    sponsor: "Sponsor's e-mail",
+    sponsorHint: "Their own or their company's; none for nobody.",
     status: "Status",
     anyStatus: "Any",
     access: "Access now",

@@ -13,6 +13,7 @@ import {
   ACCESS_CHOICES,
   addressOfUsers,
   MAX_SEARCH,
+  MAX_SPONSOR,
   readUsersView,
   SORTS,
   STATUSES,
@@ -33,18 +34,18 @@ export function Filters({ view }: { readonly view: UsersView }) {
   const supervisor = useTyped(view.supervisor, (value) =>
     route(addressOfUsers({ ...view, supervisor: value, page: 1 }), true),
   );
+  const sponsor = useTyped(view.sponsor, (value) => route(addressOfUsers({ ...view, sponsor: value, page: 1 }), true));
+  /** As it is typed, also what has not come into the address yet. */
+  const typed = () => ({ q: q.value, supervisor: supervisor.value, sponsor: sponsor.value });
   // Suggestions only: without them the filter is the same.
   const { data } = useApi("GET /users/supervisors", { query: { q: view.supervisor.trim() } });
   function choose(changes: Readonly<Record<string, string>>) {
     const read = readUsersView({ ...view, page: "", ...changes });
-    route(addressOfUsers({ ...read, q: q.value, supervisor: supervisor.value }));
+    route(addressOfUsers({ ...read, ...typed() }));
   }
   return (
     <search>
-      <Form
-        class="filters people"
-        onSubmit={() => route(addressOfUsers({ ...view, q: q.value, supervisor: supervisor.value, page: 1 }))}
-      >
+      <Form class="filters people" onSubmit={() => route(addressOfUsers({ ...view, ...typed(), page: 1 }))}>
         <Input
           label={filters.search}
           hint={filters.searchHint}
@@ -66,10 +67,9 @@ export function Filters({ view }: { readonly view: UsersView }) {
         />
         <CompanyFilter
           id={view.company}
-          onId={(company) =>
-            route(addressOfUsers({ ...view, company, page: 1, q: q.value, supervisor: supervisor.value }))
-          }
+          onId={(company) => route(addressOfUsers({ ...view, ...typed(), company, page: 1 }))}
         />
+        <SponsorFilter value={sponsor.value} onValue={sponsor.type} />
         <Select
           label={filters.status}
           value={view.status}
@@ -104,6 +104,16 @@ export function Filters({ view }: { readonly view: UsersView }) {
       </datalist>
     </search>
   );
+}
+
+interface SponsorProps {
+  readonly value: string;
+  readonly onValue: (value: string) => void;
+}
+
+function SponsorFilter(typed: SponsorProps) {
+  const { sponsor: label, sponsorHint: hint } = userListTexts.filters;
+  return <Input {...{ ...typed, label, hint, maxLength: MAX_SPONSOR }} type="search" autocomplete="off" />;
 }
 
 /** What users were sent, and what they accepted. */

@@ -18,6 +18,8 @@ export interface UsersView {
   readonly supervisor: string;
   /** The number of the company that they come from; empty for any. */
   readonly company: string;
+  /** The address of who answers for them, or `none`; empty for any. */
+  readonly sponsor: string;
   /** `never` for those who never logged in; empty for all. */
   readonly last_used: "never" | "";
   /** Only those who did not log in for so long; empty for all. */
@@ -44,12 +46,15 @@ export const PAGE_SIZE = 25;
 /** Longer than any text that the service searches for. */
 export const MAX_SEARCH = 128;
 
+/** No address is longer. */
+export const MAX_SPONSOR = 254;
+
 const COMPANY = /^[1-9]\d{0,14}$/;
 const NEWEST: Sort = "-created_at";
 
 /** What an address may say. */
 export const FILTERS: Readonly<Record<Exclude<keyof UsersView, "page">, Filters[string]>> = {
-  ...{ q: anyText, supervisor: anyText, company: (value) => COMPANY.test(value) },
+  ...{ q: anyText, supervisor: anyText, sponsor: anyText, company: (value) => COMPANY.test(value) },
   ...{ status: STATUSES, sort: SORTS, last_used: ["", NEVER], silent_for: ["", ...SILENCES] },
   ...{ welcome: WELCOMES, terms: TERMS_CHOICES, access: ACCESS_CHOICES },
 };
@@ -62,6 +67,7 @@ export function readUsersView(query: Readonly<Record<string, string>>): UsersVie
     status: STATUSES.find((known) => known === query.status) ?? "",
     access: ACCESS_CHOICES.find((known) => known === query.access) ?? "",
     supervisor: (query.supervisor ?? "").slice(0, MAX_SEARCH),
+    sponsor: (query.sponsor ?? "").slice(0, MAX_SPONSOR),
     company: COMPANY.test(query.company ?? "") ? (query.company ?? "") : "",
     last_used: isNever ? NEVER : "",
     // Users who never logged in are silent anyway, and the page has one choice for both.
@@ -81,10 +87,11 @@ export function addressOfUsers({ sort, page, ...filters }: UsersView): string {
 
 /** The same as the service is asked. */
 export function askOf(view: UsersView, pageSize = PAGE_SIZE): QueryOf<"GET /users"> {
-  const { page, q, supervisor, ...rest } = view;
+  const { page, q, supervisor, sponsor, ...rest } = view;
   const asked = {
     q: q.trim(),
     supervisor: supervisor.trim(),
+    sponsor: sponsor.trim(),
     ...rest,
     page: String(page),
     page_size: String(pageSize),
