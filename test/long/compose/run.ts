@@ -21,7 +21,7 @@ const PROGRAMS = {
   "/usr/lib/podman/netavark": "netavark",
 };
 const SITE = "https://localhost";
-const LIMIT = 10 * 60_000;
+const LIMIT = 20 * 60_000;
 
 /** Of the official image, what deploy/compose relies on. */
 const ENTRYPOINT = `#!/bin/bash
