@@ -1,6 +1,6 @@
 /** Backup and restore of an installation: its database, the key of its audit log, and the uids its host has seen. */
 
-import { createWriteStream, mkdirSync, rmSync } from "node:fs";
+import { createReadStream, createWriteStream, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { adoptKey, type KeyChange, keyToCarry } from "../domain/audit/key.ts";
 import { usersWithoutAccess, withAccess } from "../domain/lifecycle/reopened.ts";
@@ -28,8 +28,10 @@ import {
 import { roleOf } from "../store/backup/restore-target.ts";
 import { type ConnectionOptions, openDatabase } from "../store/client.ts";
 
-/** Instead of a file: standard output. */
+/** Instead of a file: standard output, and where one is checked, standard input. */
 export const STANDARD_OUTPUT = "-";
+export const STANDARD_INPUT = "-";
+const STDIN = 0;
 const STDOUT = 1;
 
 /** The installation, each part of it opened when it is needed; `installationOf` of compose.ts. */
@@ -257,7 +259,8 @@ async function closedUsers(connection: ConnectionOptions): Promise<readonly stri
 
 /** The content of the backup; throws `invalid` if it is damaged, or from another version of the program. Opens nothing else. */
 export async function check(file: string, signal: AbortSignal): Promise<BackupSummary> {
-  const summary = await verifyBackup(file, signal);
+  const stream = () => createReadStream("", { fd: STDIN, autoClose: false }) as AsyncIterable<Buffer>;
+  const summary = await verifyBackup(file === STANDARD_INPUT ? stream() : file, signal);
   requireKnownVersion(summary.header);
   return summary;
 }

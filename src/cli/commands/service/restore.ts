@@ -5,6 +5,7 @@ import { message } from "@optique/core/message";
 import { map } from "@optique/core/modifiers";
 import { argument, command, option } from "@optique/core/primitives";
 import type { RestoreReport } from "../../../server/backup.ts";
+import { UamError } from "../../../shared/errors.ts";
 import { counted, namedUpTo } from "../../../shared/text/counted.ts";
 import { systemClock } from "../../../shared/time/clock.ts";
 import { formatTimestamp } from "../../../shared/time/timestamp.ts";
@@ -36,7 +37,7 @@ export const restoreCommand = command(
   "restore",
   map(
     object({
-      file: argument(fileName(), { description: message`The backup.` }),
+      file: argument(fileName(), { description: message`The backup, or - for standard input with --check.` }),
       force: option("--force", {
         description: message`Replace what is in the database, after saving a backup of it in the data directory.`,
       }),
@@ -55,13 +56,19 @@ export const restoreCommand = command(
 
 function runRestore({ file, force, check: only, json }: RestoreInput): Command {
   return async (environment) => {
-    const { check, restore } = await import("../../../server/backup.ts");
+    const { check, restore, STANDARD_INPUT } = await import("../../../server/backup.ts");
     const signal = stopSignal(environment);
     if (only) {
       const summary = await check(file, signal);
       if (json) printJson(environment, contentsAsJson(summary));
       else environment.out(contents(summary));
       return EXIT.done;
+    }
+    if (file === STANDARD_INPUT) {
+      throw new UamError(
+        "invalid",
+        "A backup is read more than once to be restored: put it in a file. --check reads -.",
+      );
     }
     const config = await loadConfig(environment);
     const log = await commandLog(environment, config, true);

@@ -162,6 +162,13 @@ testSlow("uam backup - writes the same to standard output, and fails if nobody r
   const copy = join(directory, "stdout.backup");
   writeFileSync(copy, stdout);
   expect(uam("none", ["restore", "--check", copy]).status).toBe(0);
+  expect(uam("none", ["restore", "-"]).error).toContain("put it in a file");
+  const checked = (input: Buffer) =>
+    spawnSync(process.execPath, [MAIN, "restore", "--check", "--json", "-"], { input, env: { PATH: "/usr/bin" } });
+  const { status: known, stdout: shown } = checked(stdout);
+  expect([known, JSON.parse(shown.toString()).bytes]).toEqual([0, stdout.length]);
+  const { status: cut, stderr } = checked(stdout.subarray(0, -1));
+  expect([cut, stderr.toString()]).toEqual([1, expect.stringContaining("The backup is damaged")]);
   const env = { PATH: "/usr/bin", UAM_DATA_DIR: join(directory, "a") };
   const child = spawn(process.execPath, [MAIN, "backup", "-"], { env, stdio: ["ignore", "pipe", "pipe"] });
   child.stdout.destroy();
