@@ -97,12 +97,16 @@ export async function openHistory(options: SceneOptions): Promise<Scene> {
       return OK;
     });
 
-  async function eventually(what: string, isSo: () => Promise<boolean>): Promise<void> {
+  async function eventually(what: string, isSo: () => Promise<boolean>): Promise<boolean> {
     const end = performance.now() + PATIENCE;
     while (!(await isSo().catch(() => false))) {
-      if (performance.now() > end) return say(`not so after ${PATIENCE / 1000} s: ${what}`);
+      if (performance.now() > end) {
+        say(`not so after ${PATIENCE / 1000} s: ${what}`);
+        return false;
+      }
       await Bun.sleep(100);
     }
+    return true;
   }
   async function killReplica(): Promise<void> {
     await did({ do: "replica" }, () => replicas.restart(random.below(count)));
@@ -149,7 +153,9 @@ export async function openHistory(options: SceneOptions): Promise<Scene> {
   }
 
   return {
-    begun: () => eventually("somebody gets in", async () => (recorder.counts.get("login ok") ?? 0) >= 10),
+    async begun() {
+      await eventually("somebody gets in", async () => (recorder.counts.get("login ok") ?? 0) >= 10);
+    },
     strike: nemesis.strike,
     loseLeader,
     async calm() {
@@ -172,8 +178,12 @@ export async function openHistory(options: SceneOptions): Promise<Scene> {
       await nemesis.heal();
       await did({ do: "restore", backup: number }, async () => {
         for (const service of replicas.services) await service.stop("SIGKILL");
-        await cli("restore", "--force", backup);
+        // A command that was under way is still using the database for a moment: until then nothing is changed.
+        const isDone = await eventually("the backup is restored", () =>
+          cli("restore", "--force", backup).then(() => true),
+        );
         for (const index of replicas.services.keys()) await replicas.restart(index);
+        if (!isDone) throw new Error("it was not restored");
       });
       pass();
       backedUp = undefined;
