@@ -30,8 +30,9 @@ export function revokedKeysStep(): PlaceFile {
  */
 export function renderSshdDropIn(authorizedKeysFile: string, revokedKeysFile = REVOKED_KEYS_FILE): string {
   return `# Written by "uam install": accounts of external users. Nobody else is affected.
-# What the accounts of each profile may do; the first value of a setting counts.
-Include ${sshdFileIn(PROFILE_PATHS.directory)}
+# What the accounts of each profile may do; the first value of a setting counts. For nobody else sshd looks through groups.
+Match User ${ACCOUNT_PREFIX}*
+    Include ${sshdFileIn(PROFILE_PATHS.directory)}
 # Who has a profile that is not in there is let in nowhere.
 ${renderUnprofiled()}Match User ${ACCOUNT_PREFIX}*
     # One file only: by default sshd reads .ssh/authorized_keys2 too, where a user can keep a revoked key.

@@ -114,11 +114,13 @@ describe("planInstall", () => {
     const step = planInstall(settings).find(
       (one) => "path" in one && one.path.endsWith("/sshd_config.d/50-uam.conf"),
     ) as PlaceFile;
-    const [first, last, all] = [
-      "Include /etc/uam-profiles/sshd.conf",
-      "Match User ext_* Group uam-profile",
-      "Match User ext_*",
-    ].map((line) => step.content.split("\n").indexOf(line)) as [number, number, number];
+    const lines = step.content.split("\n");
+    const [first, last] = ["    Include /etc/uam-profiles/sshd.conf", "Match User ext_* Group uam-profile"].map(
+      (line) => lines.indexOf(line),
+    ) as [number, number];
+    const all = lines.lastIndexOf("Match User ext_*");
+    // Groups are looked through for accounts of ours only.
+    expect(lines[first - 1]).toBe("Match User ext_*");
     expect(first).toBeGreaterThan(0);
     expect([last > first, all > last]).toEqual([true, true]);
     expect(step.content.split("\n").slice(last, all).join()).toMatch(

@@ -2,6 +2,7 @@
 
 import { readdirSync } from "node:fs";
 import { publicMessage } from "../../shared/errors.ts";
+import { ACCOUNT_PREFIX } from "../../shared/text/account-name.ts";
 import { readAccounts } from "../account.ts";
 import { splitHome } from "../plan/plan.ts";
 import type { HostSettings } from "../settings.ts";
@@ -53,7 +54,11 @@ export function earlierRules(config: string, ours: string): readonly string[] {
       if (/^match$/i.test(keyword)) found.push(`${path}: Match ${rest}`);
       if (!/^include$/i.test(keyword) || depth === 0) continue;
       for (const pattern of rest.split(/\s+/).map((one) => one.replaceAll('"', ""))) {
-        if (pattern === ours) return true;
+        if (pattern === ours) {
+          // The block that our own drop-in reads the file in.
+          if (found.at(-1) === `${path}: Match User ${ACCOUNT_PREFIX}*`) found.pop();
+          return true;
+        }
         for (const file of matching(pattern)) if (read(file, depth - 1)) return true;
       }
     }

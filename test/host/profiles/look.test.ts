@@ -13,7 +13,7 @@ test("earlierRules() finds the Match lines that sshd reads before our file, and 
   const dropIn = (name: string, text: string) => writeFileSync(join(base, "sshd_config.d", name), text);
   mkdirSync(join(base, "sshd_config.d"));
   writeFileSync(config, `  include "${base}/sshd_config.d/*.conf"\nPort 22\nMatch User backup\n`);
-  dropIn("50-uam.conf", `Include ${ours}\nMatch User ext_*\n`);
+  dropIn("50-uam.conf", `Match User ext_*\n    Include ${ours}\nMatch User ext_*\n`);
   expect(earlierRules(config, ours)).toEqual([]);
   dropIn("10-own.conf", "X11Forwarding no\nmatch Address 192.0.2.0/24\n  PermitOpen any\n");
   dropIn("50-redhat.conf", "# Match User all\nMatch=Group ext_*\n");
