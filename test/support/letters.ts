@@ -190,6 +190,10 @@ export const LETTERS: readonly LetterCase[] = [
     make: (site, value) => host.shorteningOwed(site, { id: 7, username: value, owed: [value, value] }),
   },
   {
+    ...{ name: "profileOwed", to: "administrators", pages: ["/admin/users/7"], without: [] },
+    make: (site, value) => host.profileOwed(site, { id: 7, username: value, owed: [value, value] }),
+  },
+  {
     ...{ name: "hostsSilent", to: "administrators", pages: [], without: [] },
     make: (site, value) => fleet.hostsSilent(site, [silent(value)]),
   },

@@ -41,7 +41,7 @@ describe("GET /me", () => {
       },
       contact: "help@example.org",
       extension: null,
-      ...{ access: "open", access_changes_at: null, on_request: null },
+      ...{ access: "open", access_changes_at: null, on_request: null, profile: null },
     });
   });
 

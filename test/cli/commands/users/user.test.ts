@@ -35,7 +35,7 @@ describe("uam user create", () => {
     const record = await cli.json(["user", "create", "bob", "--email", "bob@example.org", "--purpose", "a test"]);
     expect(Object.keys(record)).toEqual([
       ...["id", "username", "host_account", "email", "full_name", "supervisor", "purpose", "note"],
-      ...["source_networks", "company_id", "manager", "sponsor_email", "status", "expire_at"],
+      ...["source_networks", "company_id", "manager", "sponsor_email", "profile", "status", "expire_at"],
       ...["starts_at", "hours", "hours_end", "on_request", "access", "access_changes_at", "disabled_at", "welcome"],
       ...["created_at", "updated_at"],
     ]);

@@ -66,7 +66,7 @@ describe("sentenceOf", () => {
   test("knows every action that can concern a user", () => {
     // A list of users is of nobody in particular.
     const foreign =
-      /^(?:user\.export$|sponsor\.(?:vouch|decline|move)$|review\.(?:start|close)$|auth\.(?:admin|passkey|totp|sso)_|(?:settings|admin|audit|service|token|webhook|company|host|host_token|host_group|fleet)\.)/;
+      /^(?:user\.export$|sponsor\.(?:vouch|decline|move)$|review\.(?:start|close)$|auth\.(?:admin|passkey|totp|sso)_|(?:settings|admin|audit|service|token|webhook|company|host|host_token|host_group|fleet|profile)\.)/;
     const missing = AUDIT_ACTIONS.filter(
       (action) => !foreign.test(action) && !Object.hasOwn(trailTexts.actions, action),
     );
