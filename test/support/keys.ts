@@ -11,6 +11,15 @@ export function freshKey(comment = "me@laptop"): string {
   return `ssh-ed25519 ${blob.toString("base64")} ${comment}`;
 }
 
+/** A fresh security key as one line: the wire format is that of OpenSSH's PROTOCOL.u2f. */
+export function freshSecurityKey(comment = "me@token"): string {
+  const type = "sk-ssh-ed25519@openssh.com";
+  const { x = "" } = generateKeyPairSync("ed25519").publicKey.export({ format: "jwk" });
+  const fields = [Buffer.from(type), Buffer.from(x, "base64url"), Buffer.from("ssh:")];
+  const blob = Buffer.concat(fields.flatMap((field) => [length(field), field]));
+  return `${type} ${blob.toString("base64")} ${comment}`;
+}
+
 function length(bytes: Uint8Array): Buffer {
   const prefix = Buffer.alloc(4);
   prefix.writeUInt32BE(bytes.length);

@@ -8,9 +8,10 @@ import { isPrintable } from "../../shared/text/text.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { dismissedKeys, type KeyRow, sshKeys } from "../../store/schema.ts";
 import { requireUser } from "../accounts/find-user.ts";
-import { requireAccepted } from "../keys/accepted.ts";
+import { requireAccepted, requireFactor } from "../keys/accepted.ts";
 import { uploadKey } from "../keys/keys.ts";
 import { type LockedUser, lockUserAndKeys } from "../keys/lock.ts";
+import { verifyingProfiles } from "../keys/second-factor.ts";
 import { fingerprintTaken } from "../keys/taken.ts";
 import { audited } from "../operation/audited.ts";
 import type { Context, Operation } from "../operation/context.ts";
@@ -165,13 +166,16 @@ async function withStatus(
     .from(dismissedKeys)
     .where(eq(dismissedKeys.userId, userId));
   const [isStored, isDismissed] = [stored, dismissed].map((rows) => new Set(rows.map((row) => row.fingerprint)));
+  const asking = await verifyingProfiles(db, userId);
   const { parsePublicKey } = await import("../keys/public-key.ts");
+  const refusal = ({ type, base64 }: KeptKey) =>
+    refusalOf(() => requireFactor(asking, parsePublicKey(`${type} ${base64}`, policy.keyTypes)));
   const once = new Map<string, KeptKey>();
   for (const key of keys) if (!once.has(key.fingerprint)) once.set(key.fingerprint, key);
   return [...once.values()].map((key) => {
     const { fingerprint } = key;
     const status = isStored?.has(fingerprint) ? "stored" : isDismissed?.has(fingerprint) ? "dismissed" : "found";
-    return { ...key, status, refusal: refusalOf(() => parsePublicKey(`${key.type} ${key.base64}`, policy.keyTypes)) };
+    return { ...key, status, refusal: refusal(key) };
   });
 }
 

@@ -13,9 +13,11 @@ import { accountAt, activeKeys, refOf } from "../accounts/account.ts";
 import { type Closing, closingsOf } from "../accounts/closings.ts";
 import { isExpired, requireUser, type User } from "../accounts/find-user.ts";
 import { listPlaces, type UserHost } from "../hosts/user-hosts.ts";
+import { verifyingProfiles } from "../keys/second-factor.ts";
 import type { Context } from "../operation/context.ts";
 import { readSetting } from "../settings/settings.ts";
 import { byWhom, type Disabling, findDisabling, whyOf } from "./disabling.ts";
+import { factorCauses, type KnownKeys, keyFaults } from "./key-causes.ts";
 import { type Cause, ownHostCauses, timedCauses } from "./timed-causes.ts";
 
 export type { Cause } from "./timed-causes.ts";
@@ -50,29 +52,30 @@ export async function diagnoseUser(context: Context, userId: number): Promise<Di
   const shutHere = timed.length === 0 ? ownHostCauses(context, user) : [];
   // Where only logins end with the hours, the account stays open, without keys.
   const isOpen = account.open && timed.length === 0 && shutHere.length === 0;
-  const local = isOpen && user.local ? await localCauses(context, { account, keys }) : OPEN;
+  const local = isOpen && user.local ? await localCauses(context, known) : OPEN;
   const missing = account.open || !user.local ? [] : await presenceCauses(context, user);
   const elsewhere = known.places.filter(({ host, removing }) => host.id !== LOCAL_HOST && !removing);
-  const remote = isOpen || shutHere.length > 0 ? elsewhere.flatMap(placeCause) : [];
+  const remote =
+    isOpen || shutHere.length > 0
+      ? elsewhere.map((place) => [...placeCause(place), ...factorCauses(place, known)])
+      : [];
   const opensLocal = user.local && context.host.mode !== "none" && !local.blocks && shutHere.length === 0;
-  const opens = opensLocal || remote.length < elsewhere.length;
+  const opens = opensLocal || remote.filter((causes) => causes.length > 0).length < elsewhere.length;
   const narrowed = isOpen ? narrowing(account, keys) : OPEN;
   const nowhere = user.local || elsewhere.length > 0 ? [] : [NOWHERE];
   const { refused, log } = await refusalsOf(context, user, elsewhere);
   return {
     can: stored.length === 0 && nowhere.length === 0 && !narrowed.blocks && opens,
-    because: [...stored, ...nowhere, ...shutHere, ...missing, ...local.causes, ...remote, ...narrowed.causes],
+    because: [...stored, ...nowhere, ...shutHere, ...missing, ...local.causes, ...remote.flat(), ...narrowed.causes],
     refused,
     log,
   };
 }
 
 /** The stored facts, of one moment. */
-interface Known {
+interface Known extends KnownKeys {
   readonly user: User;
-  readonly keys: readonly KeyRow[];
   readonly owed: readonly Closing[];
-  readonly account: Account;
   readonly places: readonly UserHost[];
   readonly disabling: Disabling | undefined;
   readonly recyclePeriod: number;
@@ -85,6 +88,7 @@ async function readKnown(context: Context, tx: Transaction, userId: number): Pro
   return {
     ...{ user, keys, owed },
     account: accountAt(context.clock.now(), user, { keys, owed }),
+    asking: await verifyingProfiles(tx, userId),
     places: await listPlaces(context, tx, user),
     disabling: user.disabledAt === null ? undefined : await findDisabling(tx, userId),
     recyclePeriod: await readSetting(context, tx, "policy.recycle_period"),
@@ -145,17 +149,14 @@ const NOWHERE: Cause = {
 };
 
 /** The causes on the service's own host for an account that is to be open. A host that cannot be asked is named, but blocks nobody. */
-async function localCauses(
-  { host }: Context,
-  { account, keys }: { readonly account: Account; readonly keys: readonly KeyRow[] },
-): Promise<OnHost> {
+async function localCauses({ host }: Context, known: KnownKeys): Promise<OnHost> {
   if (host.mode === "dry-run") {
     const text = "The service runs in dry-run mode: on its host nothing was made, and nobody can log in";
     const remedy = "set UAM_HOST_MODE to direct or sudo: docs/install.md says how";
     return { causes: [{ reason: "dry_run", text, remedy }], blocks: true };
   }
   try {
-    const faults = [...(await host.loginFaults(account)), ...(await keyFaults(host, account, keys))];
+    const faults = [...(await host.loginFaults(known.account)), ...(await keyFaults(host, known))];
     const sorted = faults.sort((one, other) => Number(other.blocks) - Number(one.blocks));
     return { causes: sorted.map(causeOf), blocks: sorted.some(({ blocks }) => blocks) };
   } catch (error) {
@@ -170,24 +171,6 @@ function causeOf({ reason, text, remedy }: LoginFault): Cause {
 function uncheckedBy(error: unknown): Cause {
   if (!(error instanceof UamError)) throw error;
   return { reason: "unchecked", text: printable(publicMessage(error)), remedy: "uam doctor says more" };
-}
-
-async function keyFaults(
-  host: Context["host"],
-  account: Account,
-  keys: readonly KeyRow[],
-): Promise<readonly LoginFault[]> {
-  const used = keys.filter(({ id }) => account.keys.some((key) => key.id === id));
-  const refusals = await Promise.all(used.map((key) => host.keyRefusal(key)));
-  const blocks = used.length > 0 && refusals.every((refusal) => refusal !== undefined);
-  return used.flatMap(({ name, fingerprint }, index) => {
-    const refusal = refusals[index];
-    if (refusal === undefined) return [];
-    const text = `The key "${name}" (${fingerprint}) opens nothing: ${refusal}`;
-    return [
-      { reason: "key_type", text, remedy: "they add a key of another type, such as ssh-ed25519", blocks } as const,
-    ];
-  });
 }
 
 /** For an account that is shut on purpose, and that cannot be opened again. */

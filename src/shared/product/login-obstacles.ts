@@ -7,7 +7,7 @@ export const HOST_OBSTACLES = {
   account_locked: "The account's own expiry date is past, or its password or its ageing refuses logins.",
   account_group: "Somebody took the account out of the service's group.",
   key_file: "The authorized-keys file differs from the stored keys, or sshd does not read it.",
-  key_type: "The host's sshd accepts no keys of that type or size.",
+  key_type: "The host's sshd, or a profile, accepts no keys of that type or size.",
   shell: "The account's shell is missing, or only says no.",
   home: "The home directory is missing, or sshd refuses key files in it.",
   sshd: "sshd's configuration keeps the account out.",
