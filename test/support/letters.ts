@@ -45,6 +45,12 @@ export interface LetterCase {
 }
 
 const user = (username: string) => ({ username, expireAt: END, status: "active" }) as const;
+/** Both hours are as they are stored, so nobody's text. */
+const timed = (username: string): Parameters<typeof mail.accountCreated>[1] => ({
+  ...{ ...user(username), startsAt: new Date("2026-12-01T07:00:00Z"), hours: "mon-fri 08:00-18:00 Europe/Berlin" },
+  ...{ companyHours: "mon-sat 06:00-22:00 Europe/Lisbon", hoursEnd: "sessions" },
+  ...{ requestRule: "sponsor", requestHours: 4 },
+});
 const disabled = (username: string) => ({ ...user(username), status: "disabled" }) as const;
 const key = (value: string) => ({ name: value, type: value, fingerprint: value });
 const application = (value: string) => ({ username: value, email: value, supervisor: value, purpose: value });
@@ -71,6 +77,11 @@ export const LETTERS: readonly LetterCase[] = [
     make: (site, value) => mail.applicationApproved(site, user(value)),
   },
   {
+    ...{ name: "applicationApproved, with hours and on request", to: "user" },
+    ...{ pages: ["/login#VALUE", "/me/keys", "/me"], without: [""] },
+    make: (site, value) => mail.applicationApproved(site, timed(value)),
+  },
+  {
     ...{ name: "applicationApprovedLater", to: "user", pages: [], without: [] },
     make: (site, value) => mail.applicationApprovedLater(site, { username: value }),
   },
@@ -81,6 +92,11 @@ export const LETTERS: readonly LetterCase[] = [
   {
     ...{ name: "accountCreated", to: "user", pages: ["/login#VALUE", "/me/keys"], without: [""] },
     make: (site, value) => mail.accountCreated(site, user(value)),
+  },
+  {
+    ...{ name: "accountCreated, with hours and on request", to: "user" },
+    ...{ pages: ["/login#VALUE", "/me/keys", "/me"], without: [""] },
+    make: (site, value) => mail.accountCreated(site, timed(value)),
   },
   {
     ...{ name: "accountExtended", to: "user", pages: ["/me/keys"], without: [""] },

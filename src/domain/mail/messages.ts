@@ -1,6 +1,7 @@
 /** The texts of all mails. Pure; all values may come from strangers and cannot break out of the line they are on. */
 
 import type { Site } from "../operation/context.ts";
+import { whenOpen } from "./hours-phrases.ts";
 import {
   type Block,
   button,
@@ -132,6 +133,7 @@ export function applicationApproved(site: SiteWithKeys, user: MailedUser): Lette
     hello(user.username),
     paragraph(`Your application was approved, and your account on ${site.host} is ready.`),
     ...accountFacts(site, user),
+    ...whenOpen(user),
     ...firstSteps(site, user),
     paragraph("If you did not apply, please tell the administrators, and do nothing else."),
     whomToAsk(site),
@@ -170,6 +172,7 @@ export function accountCreated(site: SiteWithKeys, user: MailedUser): Letter {
     hello(user.username),
     paragraph(`You have been given an account on ${site.host}.`),
     ...accountFacts(site, user),
+    ...whenOpen(user),
     ...firstSteps(site, user),
     paragraph("If you do not expect an account there, please tell the administrators, and do nothing else."),
     whomToAsk(site),

@@ -5,12 +5,13 @@ import { PAGES } from "../../shared/product/pages.ts";
 import type { AdminRole } from "../../shared/product/statuses.ts";
 import { hostAccountOf } from "../../shared/text/account-name.ts";
 import type { Site } from "../operation/context.ts";
+import { howToAsk, type MailedTimes } from "./hours-phrases.ts";
 import { type Block, button, code, date, fact, heading, line, link, paragraph } from "./letter.ts";
 import { codeRequestLink, decisionLink, toPage } from "./links.ts";
 import type { SiteWithKeys } from "./site.ts";
 
 /** A user as the mails need it; `host_account` is `ext_` and the username. */
-export interface MailedUser {
+export interface MailedUser extends MailedTimes {
   readonly username: string;
   readonly expireAt: Date;
 }
@@ -77,9 +78,14 @@ function stepsOnPages(site: SiteWithKeys, user: MailedUser): readonly Block[] {
     ),
     code("ssh-keygen -t ed25519"),
     toPage(site, "Add your key", "keys"),
-    paragraph("3. Connect:"),
-    ...howToConnect(site, user),
+    ...connecting(site, user),
   ];
+}
+
+/** The last steps: to ask, for those who have to, and to connect. */
+function connecting(site: SiteWithKeys, user: MailedUser): readonly Block[] {
+  const asking = howToAsk(site, user, 3);
+  return [...(asking ?? []), paragraph(`${asking ? 4 : 3}. Connect:`), ...howToConnect(site, user)];
 }
 
 /** With nothing but curl, for a service without pages of its own; the only place that shows these commands. */
@@ -92,8 +98,7 @@ function stepsByHand(site: SiteWithKeys, user: MailedUser): readonly Block[] {
       `2. Log in here as ${line(user.username)} (without ext_). There is no password: a one-time code comes to this mailbox. Then upload the public half of your key, the file that ends in .pub.`,
     ),
     link(site.baseUrl),
-    paragraph("3. Connect:"),
-    ...howToConnect(site, user),
+    ...connecting(site, user),
     heading("Without a web page"),
     paragraph(
       "If there is no web page at that address, these commands do step 2. The first one answers with the ID and an image: paste the image into the address bar of a browser, and put the text that it shows in place of TEXT. The second one makes the service mail you the CODE.",

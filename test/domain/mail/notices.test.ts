@@ -57,6 +57,15 @@ describe("createUser()", () => {
       expect(mail?.text).toContain(part);
     }
   });
+
+  test("says the hours, the start and how to ask, as they are stored", async () => {
+    const hours = { zone: "Europe/Berlin", windows: [{ days: ["mon"], from: "08:00", to: "18:00" }] } as const;
+    const startsAt = new Date(app.clock.now().getTime() + DAY);
+    await createUser(app.system, { ...anna, hours, startsAt, onRequest: { rule: "review", maxHours: 4 } });
+    const [mail] = await told("anna@example.org");
+    expect(mail?.text).toMatch(/Starts: {6}.* Europe\/Berlin\n {2}Hours: {7}mon 08:00-18:00 Europe\/Berlin\n/);
+    expect(mail?.text).toContain("3. Ask for access, each time");
+  });
 });
 
 describe("siteWithKeys()", () => {
