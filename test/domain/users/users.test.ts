@@ -53,6 +53,7 @@ describe("createUser()", () => {
       company_id: null,
       manager: false,
       sponsor_email: "",
+      profile: null,
       status: "active",
       expire_at: expireAt,
       ...{ starts_at: null, hours: null, hours_end: "sessions", on_request: null },
