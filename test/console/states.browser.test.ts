@@ -240,6 +240,8 @@ describeInBrowser("a page", () => {
     await arrive(own, "There is no such page");
     await own.goto("/keys");
     await arrive(own, "There is no such page");
+    // Until it is known who is logged in, it leads to the first page.
+    await own.getByRole("link", { name: "Go to your own pages" }).waitFor();
     expect(await own.getByRole("main").getByRole("link").allInnerTexts()).toEqual(["Go to your own pages"]);
     await leaveOwn();
   });
