@@ -62,6 +62,8 @@ const MAX_IDLE = 30 * DAY;
 
 /** The profile's name, as a part of the name of a group on hosts. Throws `invalid`. */
 export function parseProfileName(text: string): string {
+  if (text === "none")
+    throw new UamError("invalid", 'No profile can be called "none": that is the word for having none');
   if (NAME.test(text)) return text;
   throw new UamError(
     "invalid",
