@@ -22,7 +22,6 @@ export const TESTED_BY: Readonly<Record<string, readonly string[]>> = {
   "cli/commands/companies/company-end.ts": ["cli/commands/companies/company.test.ts"],
   "cli/commands/companies/company-output.ts": ["cli/commands/companies/company.test.ts"],
   "cli/commands/companies/company-update.ts": ["cli/commands/companies/company.test.ts"],
-  "cli/commands/profiles": ["cli/commands/profiles/profile-try.test.ts"],
   "cli/commands/reviews": ["cli/commands/reviews/review.test.ts"],
   "cli/commands/administrators": ["cli/office.test.ts"],
   "cli/commands/agents": ["cli/commands/agents/agent.test.ts", "host/agent.host.test.ts"],

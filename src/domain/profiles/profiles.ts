@@ -79,8 +79,16 @@ export async function deleteProfile(context: Context, ref: number | string): Pro
   await followDeletion(onward(context));
 }
 
+/** Previews `deleteProfile`, and throws as it does. Changes nothing and records nothing. */
+export async function previewProfileDelete({ db }: Pick<Context, "db">, ref: number | string) {
+  const profile = await readProfile(db, ref);
+  requireUnused(profile);
+  const effects = [`The profile ${profile.row.name} is deleted. Nobody has it, so no account changes.`];
+  return { effects, host: [], users: 0 };
+}
+
 /** Throws `conflict` for a profile that users or groups of hosts have. */
-export function requireUnused({ row: { name }, users, groups }: Profile): void {
+function requireUnused({ row: { name }, users, groups }: Profile): void {
   if (users + groups.length === 0) return;
   const whom = [
     ...(users === 0 ? [] : [users === 1 ? "1 user" : `${users} users`]),

@@ -4,8 +4,17 @@ import { sql } from "drizzle-orm";
 import { ACCOUNT_PREFIX } from "../../shared/text/account-name.ts";
 import type { Database } from "../../store/client.ts";
 
-/** The kinds of things with names: users, a user's active keys, administrators, pending applications, tokens in use, hosts, their groups, and companies. */
-export type Nameable = "users" | "keys" | "admins" | "applications" | "tokens" | "hosts" | "host groups" | "companies";
+/** The kinds of things with names: users, a user's active keys, administrators, pending applications, tokens in use, hosts, their groups, companies, and profiles. */
+export type Nameable =
+  | "users"
+  | "keys"
+  | "admins"
+  | "applications"
+  | "tokens"
+  | "hosts"
+  | "host groups"
+  | "companies"
+  | "profiles";
 
 /** A name, and a hint that tells it from the others; strangers typed nothing in either. */
 export interface Name {
@@ -31,6 +40,7 @@ export async function listNames(
     hosts: sql`select name, status as hint from hosts`,
     "host groups": sql`select name, '' as hint from host_groups`,
     companies: sql`select name, status as hint from companies`,
+    profiles: sql`select name, kind as hint from profiles`,
   }[kind];
   const names = await db.execute<{ name: string; hint: string }>(
     sql`select name, hint from (${source}) all_names where starts_with(name, ${prefix}) order by name limit ${MOST}`,

@@ -10,10 +10,11 @@ import type { HostGroup } from "../../../domain/hosts/groups.ts";
 import type { Context } from "../../../domain/operation/context.ts";
 import { jsonFlag, textOption } from "../../terminal/arguments.ts";
 import { offering } from "../../terminal/completion.ts";
-import { type Command, EXIT, withServices } from "../../terminal/environment.ts";
+import { type Command, EXIT, type Purpose, withServices } from "../../terminal/environment.ts";
 import { readHours } from "../../terminal/hours.ts";
 import { type Column, printJson, printRecord, printTable } from "../../terminal/output.ts";
 import { previewFlag, printPreview } from "../../terminal/preview.ts";
+import { profileOption } from "../../terminal/profile-options.ts";
 import { hoursOption } from "../users/user-hours.ts";
 import { groupArgument, leaseOf, leaseOption, refOf } from "./lease-option.ts";
 
@@ -41,12 +42,19 @@ const create = command(
       hosts: hostNames("--host", message`A host of the group; can be given several times.`),
       lease: leaseOption(),
       hours: hoursOption(),
+      profile: groupProfileOption(),
       json: jsonFlag(),
     }),
-    ({ name, hosts, lease, hours, json }) =>
+    ({ name, hosts, lease, hours, profile, json }) =>
       withGroup("store", json, async (context) => {
         const { createGroup } = await import("../../../domain/hosts/groups.ts");
-        return await createGroup(context, { name, hosts, lease: leaseOf(lease), ...(await givenHours(hours)) });
+        return await createGroup(context, {
+          name,
+          hosts,
+          lease: leaseOf(lease),
+          profile,
+          ...(await givenHours(hours)),
+        });
       }),
   ),
   { brief: message`Make a group of hosts. No user has it yet.` },
@@ -62,6 +70,7 @@ const update = command(
       remove: hostNames("--remove", message`A host that leaves the group; can be given several times.`),
       lease: leaseOption(),
       hours: hoursOption(),
+      profile: groupProfileOption(),
       forNewUsers: option("--for-new-users", {
         description: message`New users get this group, instead of the one that they got before.`,
       }),
@@ -71,8 +80,8 @@ const update = command(
     (input) => runUpdate(input),
   ),
   {
-    brief: message`Change a group: its hosts, its name, its lease or its hours.`,
-    description: message`Changes what is given. Whoever has the group gets an account on each host that joins, and loses it, with the home directory, on each that leaves and that they have by nothing else. Hours limit every account on the group's hosts. Look at --preview first.`,
+    brief: message`Change a group: its hosts, its name, its lease, its hours or its profile.`,
+    description: message`Changes what is given. Whoever has the group gets an account on each host that joins, and loses it, with the home directory, on each that leaves and that they have by nothing else. Hours limit every account on the group's hosts. A profile binds whoever comes to them by the group; where it allows less than before, everything that is open there ends. Look at --preview first.`,
   },
 );
 
@@ -85,6 +94,12 @@ const remove = command(
 export const hostGroupCommand = command("group", or(list, show, create, update, remove), {
   brief: message`Manage groups of hosts.`,
 });
+
+function groupProfileOption() {
+  return profileOption(
+    message`What whoever comes to its hosts by the group may do there; "none" for what their own profile says.`,
+  );
+}
 
 function hostNames(name: `--${string}`, description: ReturnType<typeof message>) {
   return multiple(option(name, offering(string({ metavar: "HOST" }), "hosts"), { description }));
@@ -112,7 +127,7 @@ function runList(json: boolean): Command {
   };
 }
 
-function withGroup(purpose: "read" | "store", json: boolean, work: (context: Context) => Promise<HostGroup>): Command {
+function withGroup(purpose: Purpose, json: boolean, work: (context: Context) => Promise<HostGroup>): Command {
   return async (environment) => {
     const { hostGroupRecord } = await import("../../../server/fleet-records.ts");
     const record = hostGroupRecord(await withServices(environment, purpose, work));
@@ -133,6 +148,7 @@ interface UpdateInput {
   readonly remove: readonly string[];
   readonly lease: string | undefined;
   readonly hours: string | undefined;
+  readonly profile: string | null | undefined;
   readonly forNewUsers: boolean;
   readonly preview: boolean;
   readonly json: boolean;
@@ -148,16 +164,21 @@ function runUpdate({ group, preview, json, forNewUsers, hours, ...input }: Updat
   return async (environment) => {
     const changes: GroupChanges = {
       ...{ name: input.name, add: given(input.add), remove: given(input.remove), lease: leaseOf(input.lease) },
+      profile: input.profile,
       ...(await givenHours(hours)),
       isDefault: forNewUsers ? true : undefined,
     };
     if (Object.values(changes).every((change) => change === undefined)) {
-      environment.err("uam: Nothing to change: give --name, --add, --remove, --lease, --hours or --for-new-users.\n");
+      environment.err(
+        "uam: Nothing to change: give --name, --add, --remove, --lease, --hours, --profile or --for-new-users.\n",
+      );
       return EXIT.usage;
     }
     if (!preview) {
       const { updateGroup } = await import("../../../domain/hosts/groups.ts");
-      return await withGroup("store", json, (context) => updateGroup(context, refOf(group), changes))(environment);
+      // A profile changes what accounts of this host are in, and what sshd lets them do.
+      const purpose = input.profile === undefined ? "store" : "change";
+      return await withGroup(purpose, json, (context) => updateGroup(context, refOf(group), changes))(environment);
     }
     const { previewGroup } = await import("../../../domain/hosts/previews.ts");
     const { fleetPreviewRecord } = await import("../../../server/fleet-records.ts");

@@ -19,6 +19,7 @@ import {
 import { belongingOf, companyOption, managerOption, sponsorOption } from "../../terminal/company-options.ts";
 import { type Command, EXIT, withServices } from "../../terminal/environment.ts";
 import { previewFlag, previewUser } from "../../terminal/preview.ts";
+import { profileOption } from "../../terminal/profile-options.ts";
 import { confirmed, yesFlag } from "./confirmed.ts";
 import { printUser, withUser } from "./shown-user.ts";
 import { adoptionCommands } from "./user-adopt.ts";
@@ -56,6 +57,7 @@ const create = command(
       company: companyOption(),
       manager: managerOption(),
       sponsorEmail: sponsorOption(),
+      profile: ownProfileOption(),
       json: jsonFlag(),
     }),
     ({ json, company, manager, until: expireAt, from, hours, onRequest, ...input }): Command =>
@@ -91,6 +93,7 @@ const update = command(
       company: companyOption(),
       manager: managerOption(),
       sponsorEmail: sponsorOption(),
+      profile: ownProfileOption(),
       preview: previewFlag(),
       json: jsonFlag(),
     }),
@@ -99,7 +102,7 @@ const update = command(
         const times = { from, hours, onRequest };
         if (Object.values({ ...others, ...times, company, manager }).every((change) => change === undefined)) {
           environment.err(
-            "uam: Give one of --email, --full-name, --supervisor, --purpose, --note, --network, --from, --hours, --hours-end, --on-request, --company, --manager or --sponsor.\n",
+            "uam: Give one of --email, --full-name, --supervisor, --purpose, --note, --network, --from, --hours, --hours-end, --on-request, --company, --manager, --sponsor or --profile.\n",
           );
           return EXIT.usage;
         }
@@ -120,8 +123,8 @@ const update = command(
       },
   ),
   {
-    brief: message`Change e-mail, full name, supervisor, sponsor, purpose, note, company, networks, start, hours, or whom they have to ask.`,
-    description: message`Changes only what is given. Hours and the need to ask take effect at once: without access the account is shut, and SSH sessions end. Networks take effect at once: keys are refused from outside them, and SSH sessions from outside end.`,
+    brief: message`Change e-mail, full name, supervisor, sponsor, purpose, note, company, profile, networks, start, hours, or whom they have to ask.`,
+    description: message`Changes only what is given. Hours and the need to ask take effect at once: without access the account is shut, and SSH sessions end. Networks take effect at once: keys are refused from outside them, and SSH sessions from outside end. So does a profile: where it allows less, everything that is open ends.`,
   },
 );
 
@@ -168,6 +171,12 @@ export const userCommand = command(
     brief: message`Manage external users.`,
   },
 );
+
+function ownProfileOption() {
+  return profileOption(
+    message`The profile that says what they may do; "none" for whatever the host lets any account do.`,
+  );
+}
 
 interface ConfirmedInput {
   readonly user: string;

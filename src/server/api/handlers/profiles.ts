@@ -8,7 +8,7 @@ import {
   deleteProfile,
   getProfile,
   listProfiles,
-  requireUnused,
+  previewProfileDelete,
 } from "../../../domain/profiles/profiles.ts";
 import { previewProfile, updateProfile } from "../../../domain/profiles/update.ts";
 import { profilePreviewRecord, profileRecord } from "../../profile-records.ts";
@@ -35,12 +35,7 @@ export const profileHandlers: Handlers<typeof profiles> = {
   },
 
   "DELETE /profiles/:id": async ({ context, params, query }) => {
-    if (isPreview(query)) {
-      const profile = await getProfile(context, params.id);
-      requireUnused(profile);
-      const effects = [`The profile ${profile.row.name} is deleted. Nobody has it, so no account changes.`];
-      return profilePreviewRecord({ effects, host: [], users: 0 });
-    }
+    if (isPreview(query)) return profilePreviewRecord(await previewProfileDelete(context, params.id));
     await deleteProfile(context, params.id);
     return { status: "deleted" };
   },
