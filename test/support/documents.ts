@@ -58,6 +58,10 @@ export const BLOCKS: Readonly<Record<string, readonly Run[]>> = {
     { by: "test/runtime/fetch.test.ts" },
   ],
   "docs/monitoring.md": [{ not: "it reads the journal of an installed service" }],
+  "docs/profiles.md": [
+    ...(["here", "here", "here"] as const),
+    { not: "it puts a program into /etc; test/host/profiles/profiles.host.test.ts has one" },
+  ],
   "docs/repair.md": [
     ...here(3),
     { by: "test/cli/rebuild.host.test.ts" },
