@@ -64,6 +64,12 @@ const Evidence = v.pipe(
         "The hours of the week; empty: always. Absent in evidence of before there were hours",
       ),
     ),
+    profile: v.optional(
+      described(
+        "drop-box: may copy files to and from /data/acme, nothing else",
+        "What they may do, by their profile and those of their groups; empty: not restricted. Absent in evidence of before there were profiles",
+      ),
+    ),
     keys: v.array(
       v.object({
         name: described("laptop"),

@@ -120,6 +120,7 @@ function factsOf(evidence: Evidence, ownHost: string): readonly { readonly name:
     "Groups of hosts": evidence.groups.join(", "),
     From: evidence.source_networks.length === 0 ? "anywhere" : evidence.source_networks.join(", "),
     Hours: evidence.hours ?? "",
+    Profile: evidence.profile ?? "",
     Keys: evidence.keys.length === 0 ? "none" : evidence.keys.map(keyWords).join("; "),
     "Last login here": evidence.last_login_at === null ? "none is known" : when(evidence.last_login_at),
     "Logins in 90 days": String(evidence.logins),

@@ -3,10 +3,12 @@
 import { createHash } from "node:crypto";
 import { sql } from "drizzle-orm";
 import { ACCOUNT_PREFIX } from "../../shared/text/account-name.ts";
+import { profileSentence } from "../../shared/text/profile-sentence.ts";
 import { DAY, shift } from "../../shared/time/clock.ts";
 import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import type { UserRow } from "../../store/schema.ts";
+import { hostProfileOf, PROFILE_FIELDS, type ProfileFields } from "../accounts/profiles.ts";
 
 /** In the form and the order in which it is stored, shown and sealed. Times are RFC 3339, null where there is none. */
 export interface Evidence {
@@ -22,6 +24,11 @@ export interface Evidence {
   readonly source_networks: readonly string[];
   /** In words, as `mon-fri 08:00-18:00 Europe/Berlin`; "" for always. Evidence stored before there were hours has none. */
   readonly hours?: string;
+  /**
+   * What they may do, in words: by their own profile, and by those of their groups; "" where no profile binds them. Evidence stored before there
+   * were profiles has none.
+   */
+  readonly profile?: string;
   readonly keys: readonly {
     readonly name: string;
     readonly fingerprint: string;
@@ -66,6 +73,11 @@ export async function readEvidence(
       'groups', (select coalesce(json_agg(g.name order by g.name), '[]') from grants r
         join host_groups g on g.id = r.group_id where r.user_id = u.id),
       'source_networks', to_json(u.source_networks), 'hours', coalesce(u.hours, ''),
+      'profile', (select coalesce(json_agg(json_build_object('group', b.by_group, 'fields', ${PROFILE_FIELDS})
+        order by b.by_group nulls first), '[]') from (
+          select null as by_group, u.profile as name union
+          select g.name, g.profile from grants r join host_groups g on g.id = r.group_id where r.user_id = u.id) b
+        join profiles p on p.name = b.name),
       'keys', (select coalesce(json_agg(json_build_object('name', k.name, 'fingerprint', k.fingerprint,
           'created_at', ${time("k.created_at")}, 'last_used_at', ${time("k.last_used_at")}, 'last_used_from', k.last_used_from)
         order by k.id), '[]') from ssh_keys k where k.user_id = u.id and k.status = 'active'),
@@ -85,7 +97,25 @@ export async function readEvidence(
     left join lateral (select a.actor, a.created_at, a.detail from audit a where a.subject_id = u.id
       and a.action = 'user.extend' and a.result = 'success' order by a.id desc limit 1) longer on true
     where u.id = any(${ids})`);
-  return new Map(rows.map(({ id, evidence }) => [Number(id), JSON.parse(evidence) as Evidence]));
+  return new Map(
+    rows.map(({ id, evidence }) => {
+      const read = JSON.parse(evidence) as Omit<Evidence, "profile"> & { readonly profile: readonly Binding[] };
+      return [Number(id), { ...read, profile: read.profile.map(bindingWords).join("; ") }];
+    }),
+  );
+}
+
+interface Binding {
+  readonly group: string | null;
+  readonly fields: ProfileFields;
+}
+
+/** For example "drop-box: may copy files to and from /data/acme, nothing else". */
+function bindingWords({ group, fields }: Binding): string {
+  const { name, secondFactor } = fields;
+  const factor = secondFactor === "verified" ? ", with a security key and its PIN" : "";
+  const words = `${name}: ${profileSentence(hostProfileOf(fields))}${factor}`;
+  return group === null ? words : `by group ${group}, ${words}`;
 }
 
 /** The evidence as it is stored; "" for a user who is gone. */

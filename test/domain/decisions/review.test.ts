@@ -1,8 +1,11 @@
 /** A sponsor answers in a review by the link of one mail: for their people, once, and for nobody else's. */
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { createGroup } from "../../../src/domain/hosts/groups.ts";
 import { endHold } from "../../../src/domain/lifecycle/heartbeat.ts";
+import { createProfile } from "../../../src/domain/profiles/profiles.ts";
 import { workOnReviews } from "../../../src/domain/reviews/due.ts";
+import { updateUser } from "../../../src/domain/users/update.ts";
 import { createUser } from "../../../src/domain/users/users.ts";
 import { DAY } from "../../../src/shared/time/clock.ts";
 import { type Answer, type Client, createTestApp, type TestApp } from "../../support/app.ts";
@@ -80,6 +83,28 @@ describe("the question of a review", () => {
     const stored = (await admin.call("GET", `/reviews/${id}/items`)).body.data.items;
     expect(stored.find((item: { user_id: number }) => item.user_id === timed).evidence.hours).toBe(words);
     expect(stored.find((item: { user_id: number }) => item.user_id === always).evidence.hours).toBe("");
+  });
+
+  test("shows what profiles let them do, their own and those of their groups, also in what is stored of an answer", async () => {
+    const { id, users, token } = await review(2);
+    const [bound, free] = users.map((user) => user.id) as [number, number];
+    await createProfile(app.system, { name: "drop-box", kind: "sftp", directory: "/data/acme" });
+    await createProfile(app.system, { name: "strong", kind: "shell", secondFactor: "verified" });
+    await createGroup(app.system, { name: "careful", hosts: [], profile: "strong" });
+    await updateUser(app.system, bound, { profile: "drop-box" });
+    await admin.call("PUT", `/users/${free}/hosts`, { hosts: ["local"], groups: ["careful"] });
+    const words = "drop-box: may copy files to and from /data/acme, nothing else";
+    const facts = (await look(token)).body.data.items.map((item: { evidence: object[] }) => item.evidence);
+    expect(facts[0]).toContainEqual({ name: "Profile", value: words });
+    expect(facts[1]).toContainEqual({
+      name: "Profile",
+      value:
+        "by group careful, strong: may log in and run programs, and forward connections, with a security key and its PIN",
+    });
+    await decide(token, [{ id: bound, answer: "keep" }]);
+    await updateUser(app.system, bound, { profile: null });
+    const stored = (await admin.call("GET", `/reviews/${id}/items`)).body.data.items;
+    expect(stored.find((item: { user_id: number }) => item.user_id === bound).evidence.profile).toBe(words);
   });
 
   test("takes answers in parts, once each, in the sponsor's name, and shows them afterwards", async () => {

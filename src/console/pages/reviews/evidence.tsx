@@ -22,6 +22,7 @@ export function EvidenceFacts({ evidence }: { readonly evidence: Evidence }) {
     [texts.hosts]: typed([...evidence.groups, ...evidence.hosts]),
     [texts.from]: from.length === 0 ? networkTexts.anywhere : typed(from),
     [texts.hours]: typed([evidence.hours ?? ""]),
+    [texts.profile]: typed([evidence.profile ?? ""]),
     [texts.keys]: keys.length === 0 ? texts.noKeys : keys.map((key) => <Key key={key.fingerprint} {...key} />),
     [texts.logins]: (
       <>

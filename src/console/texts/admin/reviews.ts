@@ -57,6 +57,7 @@ const en = {
     hosts: "Hosts",
     from: "From",
     hours: "Hours",
+    profile: "Profile",
     keys: "Keys",
     noKeys: "none",
     noUse: "no use known",
