@@ -1,4 +1,4 @@
-/** Approving an application with a company and a sponsor; and what a choice of companies says while the service does not answer. */
+/** Approving an application with a company, a sponsor and hours; and what a choice of companies says while the service does not answer. */
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
@@ -6,7 +6,7 @@ import type { Browser } from "playwright-core";
 import { submitApplication } from "../../src/domain/approvals/approvals.ts";
 import { createCompany } from "../../src/domain/companies/companies.ts";
 import { PAGES } from "../../src/shared/product/pages.ts";
-import { users } from "../../src/store/schema.ts";
+import { outbox, users } from "../../src/store/schema.ts";
 import { HANG } from "../support/hang.ts";
 import { axeFinds } from "./support/axe.ts";
 import { atRest, describeInBrowser, expectNoFaults } from "./support/browser.ts";
@@ -29,7 +29,7 @@ describeInBrowser("approving an application", () => {
   });
 
   test(
-    "stores the company and the sponsor that are set, for as long as the company allows",
+    "stores the company, the sponsor and the hours that are set, for as long as the company allows",
     async () => {
       const watched = await openSignedIn(browser, system, "admin");
       const { page } = watched;
@@ -43,6 +43,14 @@ describeInBrowser("approving an application", () => {
       await dialog.getByLabel("Company").fill("Lindqvist Labs");
       expect(await dialog.getByLabel("Sponsor's e-mail").inputValue()).toBe("bo@example.org");
       await dialog.getByLabel("Sponsor's e-mail").fill("vera@example.org");
+      await dialog.locator("summary", { hasText: "Hours of the week" }).click();
+      const hours = dialog.getByRole("textbox", { name: "Hours of the week" });
+      await hours.fill("mon-fri 08:00 Europe/Berlin");
+      await dialog.locator("summary", { hasText: "Hours of the week" }).click();
+      // What says no hours is unfolded again, and nothing is sent.
+      await dialog.getByRole("button", { name: "Approve" }).click();
+      await dialog.getByText('"08:00" are not times').waitFor();
+      await hours.fill("mon-fri 08:00-18:00 Europe/Berlin");
       await atRest(page);
       const folder = process.env.UAM_TEST_PICTURES;
       if (folder) await page.screenshot({ path: `${folder}/approving.png`, fullPage: true });
@@ -52,6 +60,9 @@ describeInBrowser("approving an application", () => {
       await page.getByText("newcomer: approved, and the account is created.").first().waitFor();
       const [made] = await system.db.select().from(users).where(eq(users.username, "newcomer"));
       expect(made).toMatchObject({ companyId, sponsorEmail: "vera@example.org" });
+      expect(made?.hours).toBe("mon-fri 08:00-18:00 Europe/Berlin");
+      const mails = await system.db.select().from(outbox).where(eq(outbox.recipient, "newcomer@example.org"));
+      expect(mails.map(({ text }) => text).join()).toContain("Hours:       mon-fri 08:00-18:00 Europe/Berlin");
       expectNoFaults(watched);
     },
     HANG,

@@ -77,6 +77,7 @@ const en = {
     create: "Create the account now",
     sponsor: "Sponsor's e-mail",
     sponsorHint: "Who answers for them; empty for nobody, or their company's sponsor.",
+    hours: "Hours of the week",
     submit: "Approve",
     busy: "Approving …",
   },

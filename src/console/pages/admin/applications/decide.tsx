@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/preact-query";
 import { useState } from "preact/hooks";
 import { hostAccountOf } from "../../../../shared/text/account-name.ts";
 import { DAY } from "../../../../shared/time/clock.ts";
-import { type AnswerOf, ApiFailure, api } from "../../../api.ts";
+import { type AnswerOf, ApiFailure, api, type BodyOf } from "../../../api.ts";
 import { maySee } from "../../../roles.ts";
 import { forgetAnswers } from "../../../signed-in.tsx";
 import { applicationTexts } from "../../../texts/admin/applications.ts";
@@ -14,6 +14,7 @@ import { day, now } from "../../../ui/clock.ts";
 import { Area, Input } from "../../../ui/field.tsx";
 import { FormDialog } from "../../../ui/form-dialog.tsx";
 import { useCompany } from "../../companies/choice.tsx";
+import { useLaterHours } from "../../hours/later-hours.tsx";
 import { daysOf, later, wholeDays } from "../days.ts";
 import { Will } from "../effects.tsx";
 import { useRole } from "../for-role.tsx";
@@ -37,22 +38,18 @@ export function ApproveDialog({ application, onClose, onDone }: DecideProps) {
   const [typed, setTyped] = useState<string>();
   const [creates, setCreates] = useState(true);
   const [error, setError] = useState<string>();
-  const [sponsor, setSponsor] = useState(application.sponsor_email);
-  const company = useCompany({ alone: true });
+  const beside = useBeside(application);
   const isExtension = kind === "extension";
   const isNew = creates && !isExtension;
-  // A manager applies for their own company; and who sees no users sees no companies.
-  const maySeeCompanies = maySee(useRole(), "users") && application.company_id === null;
   const prefilled = isExtension ? application.days : wholeDays(standard);
   const text = usePrefilled("days", typed, prefilled);
   // Of a company, the default or what it allows, unless somebody says otherwise.
-  const days = isNew && typed === undefined && company.isChosen ? 0 : daysOf(text);
+  const days = isNew && typed === undefined && beside.hasCompany ? 0 : daysOf(text);
   const work = useDecision(async () => {
     const isWrong = creates && days === undefined;
     setError(isWrong ? approve.daysWrong : undefined);
-    const from = isNew ? await company.read() : {};
-    if (isWrong || from === undefined) return;
-    const { company_id } = from;
+    const given = isNew ? await beside.read() : {};
+    if (isWrong || given === undefined) return;
     await api("POST /approvals/:id/review", {
       params: { id },
       body: {
@@ -60,8 +57,7 @@ export function ApproveDialog({ application, onClose, onDone }: DecideProps) {
         // The days that were asked for give at most the end that was asked for; others give what they say.
         ...(creates ? { ttl_days: isExtension && days === application.days ? 0 : (days ?? 0) } : {}),
         ...(isExtension ? {} : { create_user: creates }),
-        ...(isNew && company_id != null ? { company_id } : {}),
-        ...(isNew && sponsor.trim() !== application.sponsor_email ? { sponsor_email: sponsor.trim() } : {}),
+        ...given,
       },
     });
     await onDone(isExtension ? done.extended(username) : creates ? done.created(username) : done.approved(username));
@@ -86,18 +82,7 @@ export function ApproveDialog({ application, onClose, onDone }: DecideProps) {
           onFocus={(event) => event.currentTarget.select()}
         />
       ) : null}
-      {isNew && maySeeCompanies ? company.fields : null}
-      {isNew ? (
-        <Input
-          label={approve.sponsor}
-          hint={approve.sponsorHint}
-          value={sponsor}
-          onValue={setSponsor}
-          type="email"
-          name="sponsor"
-          autocomplete="off"
-        />
-      ) : null}
+      {isNew ? beside.fields : null}
       {isExtension ? null : (
         <label class="check">
           <input type="checkbox" checked={creates} onInput={(event) => setCreates(event.currentTarget.checked)} />
@@ -107,6 +92,44 @@ export function ApproveDialog({ application, onClose, onDone }: DecideProps) {
       <Effects application={application} creates={creates} days={days} />
     </FormDialog>
   );
+}
+
+/** What a new user gets beside what was applied for: the `fields`, and `read()`, undefined where one says nothing that can be sent. */
+function useBeside({ company_id: applied, sponsor_email: named }: Application) {
+  const { approve } = applicationTexts;
+  const company = useCompany({ alone: true });
+  const hours = useLaterHours(approve.hours);
+  const [sponsor, setSponsor] = useState(named);
+  // A manager applies for their own company; and who sees no users sees no companies.
+  const maySeeCompanies = maySee(useRole(), "users") && applied === null;
+  return {
+    hasCompany: company.isChosen,
+    fields: (
+      <>
+        {maySeeCompanies ? company.fields : null}
+        <Input
+          label={approve.sponsor}
+          hint={approve.sponsorHint}
+          value={sponsor}
+          onValue={setSponsor}
+          type="email"
+          name="sponsor"
+          autocomplete="off"
+        />
+        {hours.fields}
+      </>
+    ),
+    read: async (): Promise<Partial<BodyOf<"POST /approvals/:id/review">> | undefined> => {
+      const week = hours.read();
+      const from = await company.read();
+      if (week === undefined || from === undefined) return undefined;
+      return {
+        ...(from.company_id == null ? {} : { company_id: from.company_id }),
+        ...(sponsor.trim() === named ? {} : { sponsor_email: sponsor.trim() }),
+        ...(week === null ? {} : { hours: week }),
+      };
+    },
+  };
 }
 
 interface EffectsProps {
