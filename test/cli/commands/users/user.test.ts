@@ -166,7 +166,7 @@ describe("changes", () => {
     const { code, stderr } = await cli.run(["user", "update", "bob"]);
     expect(code).toBe(2);
     expect(stderr).toBe(
-      "uam: Give one of --email, --full-name, --supervisor, --purpose, --note, --network, --from, --hours, --hours-end, --on-request, --company, --manager or --sponsor.\n",
+      "uam: Give one of --email, --full-name, --supervisor, --purpose, --note, --network, --from, --hours, --hours-end, --on-request, --company, --manager, --sponsor or --profile.\n",
     );
   });
 
