@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/preact-query";
 import { useState } from "preact/hooks";
 import { hostAccountOf } from "../../../../shared/text/account-name.ts";
 import { DAY } from "../../../../shared/time/clock.ts";
-import { type AnswerOf, ApiFailure, api, type BodyOf } from "../../../api.ts";
+import { type AnswerOf, ApiFailure, api } from "../../../api.ts";
 import { maySee } from "../../../roles.ts";
 import { forgetAnswers } from "../../../signed-in.tsx";
 import { applicationTexts } from "../../../texts/admin/applications.ts";
@@ -13,14 +13,13 @@ import { type Action, useAction } from "../../../ui/action.ts";
 import { day, now } from "../../../ui/clock.ts";
 import { Area, Input } from "../../../ui/field.tsx";
 import { FormDialog } from "../../../ui/form-dialog.tsx";
-import { useCompany } from "../../companies/choice.tsx";
-import { useLaterHours } from "../../hours/later-hours.tsx";
 import { daysOf, later, wholeDays } from "../days.ts";
 import { Will } from "../effects.tsx";
 import { useRole } from "../for-role.tsx";
 import { usePrefilled } from "../prefilled.ts";
 import { useSetting } from "../setting.ts";
 import { type Application, approvedEnd, endAfter } from "./application.ts";
+import { useBeside } from "./beside.tsx";
 
 interface DecideProps {
   readonly application: Application;
@@ -92,44 +91,6 @@ export function ApproveDialog({ application, onClose, onDone }: DecideProps) {
       <Effects application={application} creates={creates} days={days} />
     </FormDialog>
   );
-}
-
-/** What a new user gets beside what was applied for: the `fields`, and `read()`, undefined where one says nothing that can be sent. */
-function useBeside({ company_id: applied, sponsor_email: named }: Application) {
-  const { approve } = applicationTexts;
-  const company = useCompany({ alone: true });
-  const hours = useLaterHours(approve.hours);
-  const [sponsor, setSponsor] = useState(named);
-  // A manager applies for their own company; and who sees no users sees no companies.
-  const maySeeCompanies = maySee(useRole(), "users") && applied === null;
-  return {
-    hasCompany: company.isChosen,
-    fields: (
-      <>
-        {maySeeCompanies ? company.fields : null}
-        <Input
-          label={approve.sponsor}
-          hint={approve.sponsorHint}
-          value={sponsor}
-          onValue={setSponsor}
-          type="email"
-          name="sponsor"
-          autocomplete="off"
-        />
-        {hours.fields}
-      </>
-    ),
-    read: async (): Promise<Partial<BodyOf<"POST /approvals/:id/review">> | undefined> => {
-      const week = hours.read();
-      const from = await company.read();
-      if (week === undefined || from === undefined) return undefined;
-      return {
-        ...(from.company_id == null ? {} : { company_id: from.company_id }),
-        ...(sponsor.trim() === named ? {} : { sponsor_email: sponsor.trim() }),
-        ...(week === null ? {} : { hours: week }),
-      };
-    },
-  };
 }
 
 interface EffectsProps {
