@@ -4,13 +4,16 @@ import { chmodSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { ALIAS, runClient, startClient } from "./client.ts";
 import { type Deed, forwardsAll, happened, never, type Seen, type Trial, targetsOf } from "./deed.ts";
-import { GREETING, heardFrom, listen } from "./listener.ts";
+import { heardFrom, type Listener, listen } from "./listener.ts";
 
 /** What the client says of a channel that sshd opened, or would have if anybody had answered there. */
 /** Of a tunnel it says that the connection failed, also where it is not allowed. */
 const CONFIRMED = /open confirm/;
 const OPENED = /open confirm|open failed: connect failed/;
 const PROHIBITED = /open failed: administratively prohibited/;
+const TAKEN = /Address already in use|cannot listen to port/;
+/** Ports that are tried. */
+const PORTS = 5;
 const LISTENS = /Local connections to .* forwarded|Local forwarding listening/;
 
 /** Asks with `-W` for a connection to there; whether anybody answers does not matter. */
@@ -42,19 +45,33 @@ const elsewhere: Deed = {
 };
 
 /** Runs a client that forwards to a listener of ours, and knocks at its own end. */
-async function knocks(trial: Trial, forward: (own: number, other: number) => string[], ...sent: readonly Uint8Array[]) {
-  const here = await listen();
-  const own = await freePort();
-  const client = startClient("ssh", ["-F", trial.config, "-vv", "-N", ...forward(own, here.port), ALIAS], {
-    stays: true,
-  });
-  await client.until(LISTENS);
-  // It listens once the line is said, or a moment later.
-  await client.until(/Entering interactive session|pledge/);
-  const heard = await heardFrom(own, ...sent);
-  client.stop();
+async function knocks(
+  trial: Trial,
+  here: Listener,
+  { forward, sent = [] }: { readonly forward: (own: number) => string[]; readonly sent?: readonly Uint8Array[] },
+): Promise<Seen> {
+  const heard = await heardThrough(trial, forward, sent);
   here.close();
-  return happened(heard.includes(GREETING.trim()));
+  return happened(heard.includes(here.greeting));
+}
+
+/** What comes back through a port of the client's own; another is tried where somebody else has taken it meanwhile. */
+async function heardThrough(
+  trial: Trial,
+  forward: (own: number) => string[],
+  sent: readonly Uint8Array[],
+): Promise<string> {
+  for (let attempt = 0; ; attempt++) {
+    const own = await freePort();
+    const client = startClient("ssh", ["-F", trial.config, "-vv", "-N", ...forward(own), ALIAS], { stays: true });
+    await client.until(LISTENS);
+    // It listens once the line is said, or a moment later.
+    await client.until(/Entering interactive session|pledge/, TAKEN);
+    const isTaken = TAKEN.test(client.said().stderr);
+    const heard = isTaken ? "" : await heardFrom(own, ...sent);
+    client.stop();
+    if (!isTaken || attempt === PORTS) return heard;
+  }
 }
 
 async function freePort(): Promise<number> {
@@ -66,7 +83,10 @@ async function freePort(): Promise<number> {
 const local: Deed = {
   name: "a local forward to anywhere (-L)",
   may: forwardsAll,
-  tries: (trial) => knocks(trial, (own, other) => ["-L", `127.0.0.1:${own}:127.0.0.1:${other}`]),
+  tries: async (trial) => {
+    const here = await listen();
+    return await knocks(trial, here, { forward: (own) => ["-L", `127.0.0.1:${own}:127.0.0.1:${here.port}`] });
+  },
 };
 
 const dynamic: Deed = {
@@ -75,10 +95,8 @@ const dynamic: Deed = {
   tries: async (trial) => {
     const here = await listen();
     const request = Uint8Array.from([5, 1, 0, 1, 127, 0, 0, 1, here.port >> 8, here.port & 255]);
-    const seen = await knocks(trial, (own) => ["-D", `127.0.0.1:${own}`], Uint8Array.from([5, 1, 0]), request);
-    const came = here.connections() > 0;
-    here.close();
-    return came ? "happened" : seen;
+    const sent = [Uint8Array.from([5, 1, 0]), request];
+    return await knocks(trial, here, { forward: (own) => ["-D", `127.0.0.1:${own}`], sent });
   },
 };
 
@@ -127,9 +145,7 @@ const localSocket: Deed = {
     const path = join(trial.door.directory, "socket");
     const here = await listen(path);
     chmodSync(path, 0o666);
-    const seen = await knocks(trial, (own) => ["-L", `127.0.0.1:${own}:${path}`]);
-    here.close();
-    return seen;
+    return await knocks(trial, here, { forward: (own) => ["-L", `127.0.0.1:${own}:${path}`] });
   },
 };
 

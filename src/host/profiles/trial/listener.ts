@@ -1,11 +1,14 @@
 /** A listener of ours that a forwarded connection may reach, and who did. */
 
+import { randomBytes } from "node:crypto";
 import { connect, createServer, type Socket } from "node:net";
 
-export const GREETING = "uam-greeting\n";
+const GREETING = /uam-greeting-[0-9a-f]{16}/;
 
 export interface Listener {
   readonly port: number;
+  /** What it says to whoever comes. No other listener says it: a port may be another's by then. */
+  readonly greeting: string;
   readonly connections: () => number;
   readonly close: () => void;
 }
@@ -13,12 +16,13 @@ export interface Listener {
 /** On a free port of the loopback, or on a socket at that path; greets whoever comes. */
 export function listen(path?: string, port = 0): Promise<Listener> {
   const sockets = new Set<Socket>();
+  const greeting = `uam-greeting-${randomBytes(8).toString("hex")}`;
   let connections = 0;
   const server = createServer((socket) => {
     connections++;
     sockets.add(socket);
     socket.on("error", () => undefined);
-    socket.write(GREETING);
+    socket.write(`${greeting}\n`);
   });
   return new Promise((resolve, reject) => {
     server.once("error", reject);
@@ -26,6 +30,7 @@ export function listen(path?: string, port = 0): Promise<Listener> {
       const address = server.address();
       resolve({
         port: typeof address === "object" && address !== null ? address.port : 0,
+        greeting,
         connections: () => connections,
         close: () => {
           for (const socket of sockets) socket.destroy();
@@ -58,7 +63,7 @@ export function heardFrom(port: number, ...sent: readonly Uint8Array[]): Promise
     socket.on("data", (chunk: Buffer) => {
       heard += chunk.toString("latin1");
       send();
-      if (heard.includes(GREETING.trim())) settle();
+      if (GREETING.test(heard)) settle();
     });
     socket.on("error", settle);
     socket.on("close", settle);
