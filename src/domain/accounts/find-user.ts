@@ -14,7 +14,7 @@ export type User = UserRow & {
   readonly local: boolean;
   /** The hours of the groups of that host, one a line; null for always. They count there only (`atOwnHost`). */
   readonly ownHostHours: string | null;
-  /** What binds them there, their own profile first; null where there is no profile at all. */
+  /** What binds them there, their own profile first; null where nobody has any, because there is none. */
   readonly profiles: readonly HostProfile[] | null;
 };
 

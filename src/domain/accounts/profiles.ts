@@ -43,7 +43,7 @@ export const PROFILE_FIELDS = sql`json_build_object('name', p.name, 'kind', p.ki
  * there. Without any profile at all it costs next to nothing.
  */
 export const PROFILES_HERE = sql`case when (select exists (select 1 from profiles)) then (
-  select json_agg(${PROFILE_FIELDS} order by p.name = ${users.profile} desc nulls last, p.id)::text from profiles p
+  select coalesce(json_agg(${PROFILE_FIELDS} order by p.name = ${users.profile} desc nulls last, p.id), '[]')::text from profiles p
   where p.name = ${users.profile} or p.name in (select hg.profile from grants g
     join host_groups hg on hg.id = g.group_id
     join host_group_members m on m.group_id = hg.id and m.host_id = ${sql.raw(String(LOCAL_HOST))}

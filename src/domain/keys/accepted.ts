@@ -15,7 +15,8 @@ import { factorRefusal, isSecurityKey, type Verifying, verifyingProfiles } from 
  * asks the user for a second factor on any host.
  */
 export async function requireAccepted(op: Operation, user: User, key: Pick<PublicKey, "type" | "bits">): Promise<void> {
-  if (!isSecurityKey(key)) requireFactor(await verifyingProfiles(op.tx, user.id), key);
+  // Where there is no profile at all, none is looked for.
+  if (user.profiles !== null && !isSecurityKey(key)) requireFactor(await verifyingProfiles(op.tx, user.id), key);
   const refusal = await hostOf(op.context, user).keyRefusal(key);
   if (refusal === undefined || (await hostsOfUser(op.tx, user.id)).length > 1) return;
   throw new UamError("invalid", `The key would open nothing on this host: ${refusal}`, { reason: "key.type" });
