@@ -96,7 +96,8 @@ const CLOCK = "clock";
 /** Clocks that differ by more open nothing. */
 const TOLERATED = MINUTE;
 
-interface Reference {
+/** The service's clock when it was heard. */
+export interface Reference {
   /** Seconds since the boot. */
   readonly boot: number;
   /** The service's clock then, in milliseconds since 1970. */
@@ -104,6 +105,15 @@ interface Reference {
 }
 
 /** The service's clock goes on from its last answer by the time since the boot, which nobody can set. */
+export function timesAfter(reference: Reference | undefined, { boot, wall }: Moment): Times {
+  const own = wall * SECOND;
+  if (reference === undefined || boot < reference.boot) return { earliest: own, latest: own, areSure: false };
+  const theirs = reference.time + (boot - reference.boot) * SECOND;
+  const areSure = Math.abs(own - theirs) <= TOLERATED;
+  return { earliest: Math.min(own, theirs), latest: Math.max(own, theirs), areSure };
+}
+
+/** Keeps what was heard in /run, for a restart within the boot. */
 export function watchClock(runDirectory: string, now: () => Moment): ClockWatch {
   let reference = readReference(runDirectory);
   return {
@@ -111,14 +121,7 @@ export function watchClock(runDirectory: string, now: () => Moment): ClockWatch 
       reference = { boot: now().boot, time: Date.parse(serviceTime) };
       writeReference(runDirectory, reference);
     },
-    times: () => {
-      const { boot, wall } = now();
-      const own = wall * SECOND;
-      if (reference === undefined || boot < reference.boot) return { earliest: own, latest: own, areSure: false };
-      const theirs = reference.time + (boot - reference.boot) * SECOND;
-      const areSure = Math.abs(own - theirs) <= TOLERATED;
-      return { earliest: Math.min(own, theirs), latest: Math.max(own, theirs), areSure };
-    },
+    times: () => timesAfter(reference, now()),
   };
 }
 

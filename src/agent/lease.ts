@@ -85,7 +85,7 @@ export function isForever(lease: Moment): boolean {
   return lease.boot >= FOREVER.boot && lease.wall >= FOREVER.wall;
 }
 
-export function isAlive(lease: Lease | undefined, now: Moment): boolean {
+export function isAlive(lease: Moment | undefined, now: Moment): boolean {
   return lease !== undefined && now.boot < lease.boot && now.wall < lease.wall;
 }
 

@@ -64,22 +64,13 @@ export function readAccounts(only?: AccountRef): AccountTable {
   return accountsIn({ ...texts, shadow: readShadow() }, only);
 }
 
-/** Reads /etc/group alone. */
-export function readGroups(): AccountTable["groups"] {
-  return groupsIn(readFileSync("/etc/group", "utf8"));
-}
-
-function groupsIn(group: string): AccountTable["groups"] {
-  return accountsIn({ passwd: "", group, shadow: undefined }).groups;
-}
-
 /** Makes a reader of /etc/group alone, which parses it again only once it differs. */
 export function createGroupsReader(): () => AccountTable["groups"] {
   let parsed: { readonly text: string; readonly groups: AccountTable["groups"] } | undefined;
   return () => {
     const text = readFileSync("/etc/group", "utf8");
     if (text !== parsed?.text) {
-      parsed = { text, groups: groupsIn(text) };
+      parsed = { text, groups: accountsIn({ passwd: "", group: text, shadow: undefined }).groups };
     }
     return parsed.groups;
   };

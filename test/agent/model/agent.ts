@@ -4,8 +4,8 @@
  */
 
 import { applyState } from "../../../src/agent/apply.ts";
-import type { Times } from "../../../src/agent/hours.ts";
-import { endOf, type Moment } from "../../../src/agent/lease.ts";
+import { type Reference, type Times, timesAfter } from "../../../src/agent/hours.ts";
+import { endOf, isAlive, type Moment } from "../../../src/agent/lease.ts";
 import { EARLY } from "../../../src/agent/lease-keeper.ts";
 import type { Holding } from "../../../src/agent/profiles.ts";
 import {
@@ -49,28 +49,14 @@ export interface Rules {
   readonly namesRefused: boolean;
 }
 
-/** The service's clock when it was heard. */
-interface Reference {
-  readonly boot: number;
-  readonly time: number;
-}
-
-const TOLERATED = 60_000;
-
 export const RULES: Rules = {
   merge: mergeAnswer,
   apply: applyState,
   followHours,
   mayAdmit,
   leaseEnd: ({ sent }, milliseconds) => endOf(sent, milliseconds, EARLY),
-  isAlive: (lease, now) => now.boot < lease.boot && now.wall < lease.wall,
-  times: (reference, { boot, wall }) => {
-    const own = wall * 1000;
-    if (reference === undefined) return { earliest: own, latest: own, areSure: false };
-    const theirs = reference.time + (boot - reference.boot) * 1000;
-    const areSure = Math.abs(own - theirs) <= TOLERATED;
-    return { earliest: Math.min(own, theirs), latest: Math.max(own, theirs), areSure };
-  },
+  isAlive,
+  times: timesAfter,
   isBelieved: (answer, newest) => answer === newest,
   staysUnbelieved: true,
   redoesUnbelieved: true,
