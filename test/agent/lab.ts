@@ -4,12 +4,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Send } from "../../src/agent/client.ts";
-import { joinService, meetService, parseJoinLine } from "../../src/agent/joining.ts";
 import { isLinked, type LeaseFiles, type Moment } from "../../src/agent/lease.ts";
-import { systemClock } from "../../src/shared/time/clock.ts";
 import { createFakeHost, type FakeHost } from "../support/fake-host.ts";
 import { type FleetStub, startFleetStub } from "../support/fleet-stub.ts";
 import { recordingLog } from "../support/host-account.ts";
+import { joinHost } from "../support/join-host.ts";
 import { runTestAgent } from "../support/run-test-agent.ts";
 
 export interface AgentLab {
@@ -53,11 +52,8 @@ export async function openAgentLab(joined = true): Promise<AgentLab> {
     send: (url, init) => fetch(url, init),
     openHostFails: false,
     join: async () => {
-      const line = parseJoinLine(lab.stub.line);
-      const fleetKey = await meetService(line, lab.send);
-      const ssh = { host: "web1.example.org", port: 22, host_keys: [] };
-      const about = { name: "web1", mode: "direct" as const, version: "0", ssh, highest_uid: 0 };
-      await joinService({ directory, line, fleetKey, ca: undefined, about, send: lab.send, clock: systemClock });
+      const { stub, send } = lab;
+      await joinHost({ directory, line: stub.line, name: "web1", sshHost: "web1.example.org", send });
     },
     start: () => {
       const stop = new AbortController();

@@ -7,7 +7,6 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { joinService, meetService, parseJoinLine } from "../../src/agent/joining.ts";
 import { openTurn, shutForGood } from "../../src/agent/turn.ts";
 import { readAccounts } from "../../src/host/account.ts";
 import { createHost } from "../../src/host/create-host.ts";
@@ -18,7 +17,6 @@ import type { HostKey } from "../../src/protocol/host.ts";
 import { bunRuntime } from "../../src/runtime/bun.ts";
 import { silentLog } from "../../src/shared/log.ts";
 import { removeLock, writeLock } from "../../src/shared/system/lock-journal.ts";
-import { systemClock } from "../../src/shared/time/clock.ts";
 import { mountHomes } from "../long/closings/lane.ts";
 import { PREPARATIONS, type Target } from "../long/closings/preparations.ts";
 import { cleanHome, sweep } from "../long/closings/round.ts";
@@ -26,6 +24,7 @@ import type { DriverSettings } from "../support/agent-driver.ts";
 import { cursor, type FleetStub, startFleetStub } from "../support/fleet-stub.ts";
 import { mountFuseControl } from "../support/holding-fuse.ts";
 import { describeOnHost, testSettings } from "../support/host-account.ts";
+import { joinHost } from "../support/join-host.ts";
 import { startSshd, type TestSshd } from "../support/sshd.ts";
 
 const RUN = process.pid % 400;
@@ -66,16 +65,7 @@ describeOnHost("an agent's host against the owners of its accounts", () => {
     sshd = await startSshd(place, [`RevokedKeys ${files.directory}/revoked-keys`]);
     for (const id of [1, 2]) keys.push(sshd.makeKey(id));
     stub = startFleetStub();
-    const line = parseJoinLine(stub.line);
-    const send = (url: string, init: object) => fetch(url, init);
-    const fleetKey = await meetService(line, send);
-    const about = { name: "web1", mode: "direct" as const, version: "0", highest_uid: 0 };
-    const ssh = { host: "web1", port: 22, host_keys: [] };
-    await joinService({
-      ...{ directory, line, fleetKey, ca: undefined, send },
-      about: { ...about, ssh },
-      clock: systemClock,
-    });
+    await joinHost({ directory, line: stub.line, name: "web1" });
     const timing = { wait: 1000, patience: 3000, reconcile: 2000, retry: 200, longest: 500 };
     const driver: DriverSettings = { directory, files, host: settings(), skew: join(place, "skew"), timing };
     const program = join(import.meta.dir, "../support/agent-driver.ts");

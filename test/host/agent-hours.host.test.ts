@@ -4,15 +4,14 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, setDefaultTimeout, 
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { joinService, meetService, parseJoinLine } from "../../src/agent/joining.ts";
 import { readAccounts } from "../../src/host/account.ts";
 import { processesOf, readProcesses } from "../../src/host/processes/processes.ts";
 import type { AccountState } from "../../src/protocol/fleet.ts";
 import type { HostKey } from "../../src/protocol/host.ts";
-import { systemClock } from "../../src/shared/time/clock.ts";
 import type { DriverSettings } from "../support/agent-driver.ts";
 import { cursor, type FleetStub, startFleetStub } from "../support/fleet-stub.ts";
 import { describeOnHost, testSettings } from "../support/host-account.ts";
+import { joinHost } from "../support/join-host.ts";
 import { killWithCommands } from "../support/kill-with-commands.ts";
 import { startSshd, type TestSshd } from "../support/sshd.ts";
 import { until } from "../support/until.ts";
@@ -65,12 +64,7 @@ describeOnHost("a window of an account on a further host", () => {
     mkdirSync(directory, { mode: 0o700 });
     stub = startFleetStub();
     heads = 1;
-    const line = parseJoinLine(stub.line);
-    const send = (url: string, init: object) => fetch(url, init);
-    const fleetKey = await meetService(line, send);
-    const about = { name: "web1", mode: "direct" as const, version: "0", highest_uid: 0 };
-    const ssh = { host: "web1", port: 22, host_keys: [] };
-    await joinService({ directory, line, fleetKey, ca: undefined, about: { ...about, ssh }, send, clock: systemClock });
+    await joinHost({ directory, line: stub.line, name: "web1" });
   });
   afterEach(async () => {
     kill();

@@ -15,7 +15,6 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { joinService, meetService, parseJoinLine } from "../../src/agent/joining.ts";
 import { endOf, enforce, momentOf, writeLease } from "../../src/agent/lease.ts";
 import { readStatus } from "../../src/agent/status.ts";
 import { readState } from "../../src/agent/store.ts";
@@ -34,6 +33,7 @@ import type { DriverSettings } from "../support/agent-driver.ts";
 import { cursor, type FleetStub, startFleetStub } from "../support/fleet-stub.ts";
 import { HANG } from "../support/hang.ts";
 import { describeOnHost, testSettings } from "../support/host-account.ts";
+import { joinHost } from "../support/join-host.ts";
 import { killWithCommands } from "../support/kill-with-commands.ts";
 import { startSshd, type TestSshd } from "../support/sshd.ts";
 
@@ -118,12 +118,7 @@ describeOnHost("an agent on a real host", () => {
   });
 
   async function joinStub(): Promise<void> {
-    const line = parseJoinLine(stub.line);
-    const send = (url: string, init: object) => fetch(url, init);
-    const fleetKey = await meetService(line, send);
-    const ssh = { host: "web1", port: 22, host_keys: [] };
-    const about = { name: "web1", mode: "direct" as const, version: "0", ssh, highest_uid: 0 };
-    await joinService({ directory, line, fleetKey, ca: undefined, about, send, clock: systemClock });
+    await joinHost({ directory, line: stub.line, name: "web1" });
   }
 
   const hostSettings = () =>

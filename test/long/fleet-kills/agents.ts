@@ -4,9 +4,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { joinService, meetService, parseJoinLine } from "../../../src/agent/joining.ts";
 import { readState } from "../../../src/agent/store.ts";
-import { systemClock } from "../../../src/shared/time/clock.ts";
+import { joinHost } from "../../support/join-host.ts";
 import { placesIn } from "./places.ts";
 
 const PROGRAM = join(import.meta.dir, "agent.ts");
@@ -44,12 +43,7 @@ export async function startAgents(lines: readonly string[], program = PROGRAM): 
     const base = join(top, name);
     const { directory } = placesIn(base);
     mkdirSync(directory, { recursive: true, mode: 0o700 });
-    const parsed = parseJoinLine(line);
-    const send = (url: string, init: object) => fetch(url, init);
-    const fleetKey = await meetService(parsed, send);
-    const about = { name, mode: "direct" as const, version: "0", ssh: { host: name, port: 22, host_keys: [] } };
-    const joining = { directory, line: parsed, fleetKey, ca: undefined, send, clock: systemClock };
-    await joinService({ ...joining, about: { ...about, highest_uid: 0 } });
+    await joinHost({ directory, line, name });
     all.push(agentIn(base, name, program));
   }
   for (const agent of all) agent.start();

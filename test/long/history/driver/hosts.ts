@@ -5,9 +5,8 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
-import { joinService, meetService, parseJoinLine } from "../../../../src/agent/joining.ts";
 import { LEASE_SCRIPT } from "../../../../src/install/lease-script.ts";
-import { systemClock } from "../../../../src/shared/time/clock.ts";
+import { joinHost } from "../../../support/join-host.ts";
 import { isLetIn } from "./login.ts";
 import { type Places, placesIn } from "./places.ts";
 import { layWire, type Wire } from "./wire.ts";
@@ -45,12 +44,7 @@ export async function joinHosts(lines: readonly string[], origin: string): Promi
     const places = placesIn(base);
     const wire = await layWire(origin);
     prepare(base, places);
-    const parsed = { ...parseJoinLine(line), service: wire.origin };
-    const send = (url: string, init: object) => fetch(url, init);
-    const fleetKey = await meetService(parsed, send);
-    const about = { name, mode: "direct" as const, version: "0", ssh: { host: name, port: 22, host_keys: [] } };
-    const joining = { directory: places.directory, line: parsed, fleetKey, ca: undefined, send, clock: systemClock };
-    await joinService({ ...joining, about: { ...about, highest_uid: 0 } });
+    await joinHost({ directory: places.directory, line, name, service: wire.origin });
     all.push(hostIn(base, name, wire));
   }
   return {
