@@ -4,7 +4,6 @@ import { type ChildProcess, spawn } from "node:child_process";
 import {
   closeSync,
   constants,
-  existsSync,
   fstatSync,
   readdirSync,
   readFileSync,
@@ -180,8 +179,13 @@ async function becomesReady(layout: Layout, child: ChildProcess): Promise<"ready
 
 // postmaster.pid: pid, data directory, start time, port, socket directory, address, shared memory, status.
 function readState(layout: Layout): readonly string[] {
-  const path = join(layout.data, "postmaster.pid");
-  return existsSync(path) ? readFileSync(path, "utf8").split("\n") : [];
+  try {
+    return readFileSync(join(layout.data, "postmaster.pid"), "utf8").split("\n");
+  } catch (error) {
+    // A server that ends removes it, at any moment; what is said of a directory that is not ours is said by prepareOwner().
+    if (error instanceof Error && "code" in error && /^(ENOENT|ENOTDIR|EACCES)$/.test(String(error.code))) return [];
+    throw error;
+  }
 }
 
 function isServerOf(layout: Layout, pid: number): boolean {
