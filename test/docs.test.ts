@@ -5,6 +5,7 @@ import { existsSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { Glob } from "bun";
 import manifest from "../package.json" with { type: "json" };
+import { ITEM, PROSE_WIDTH } from "../src/build/prose.ts";
 import { readConfig } from "../src/config/config.ts";
 import { BLOCKS, commandsUnder, documentPaths, documentText, shellBlocks } from "./support/documents.ts";
 
@@ -32,6 +33,17 @@ describe("commands in documents", () => {
     for (const command of commands.filter((line) => line !== "")) {
       expect(documentText(by)).toContain(command.trim());
     }
+  });
+});
+
+describe("lines", () => {
+  test.each(DOCUMENTS)("%s: none is longer than 100 characters, but for rows of tables and long words", (path) => {
+    // Nothing can break a row; a heading that names a command is the command's own length.
+    const isWhole = (line: string) => /^(?:\||#)/.test(line) || !/\S\s+\S/.test(line.replace(ITEM, ""));
+    const long = documentText(path)
+      .split("\n")
+      .filter((line) => line.length > PROSE_WIDTH && !isWhole(line));
+    expect([path, long]).toEqual([path, []]);
   });
 });
 

@@ -27,7 +27,8 @@ export function wrapProse(markdown: string): string {
   return result.join("\n");
 }
 
-const ITEM = /^\s*(?:[-*+]|\d+[.)])\s+/;
+/** The mark before the text of a list's item. */
+export const ITEM = /^\s*(?:[-*+]|\d+[.)])\s+/;
 
 function filled(block: readonly string[]): readonly string[] {
   const [first = ""] = block;

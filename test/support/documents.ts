@@ -108,7 +108,7 @@ export function scriptOf(path: string): string {
   return (BLOCKS[path] ?? []).flatMap((run, index) => (run === "here" ? [blocks[index] ?? ""] : [])).join("\n");
 }
 
-/** The commands of the block under the heading, without comments. Throws if there is none. */
+/** The commands of the block under the heading, each in one line, without comments. Throws if there is none. */
 export function commandsUnder(path: string, heading: string): readonly string[] {
   const section = documentText(path)
     .split(/^##+ /m)
@@ -116,7 +116,8 @@ export function commandsUnder(path: string, heading: string): readonly string[] 
   const block = /^```sh\n(.*?)^```$/ms.exec(section ?? "")?.[1];
   if (block === undefined) throw new Error(`${path} has no commands under "${heading}"`);
   return block
+    .replace(/\\\n\s*/g, "")
     .split("\n")
-    .map((line) => line.replace(/\s+#.*$/, "").trim())
+    .map((line) => line.replace(/(?:^|\s+)#.*$/, "").trim())
     .filter((line) => line !== "");
 }
