@@ -64,17 +64,18 @@ export async function applyState(
   return { ...state, records: [...records.values()] };
 }
 
-async function tried(
+async function tried<T extends AccountRecord | undefined>(
   record: AccountRecord,
-  attempt: () => Promise<AccountRecord | undefined>,
-): Promise<AccountRecord | undefined> {
+  attempt: () => Promise<T>,
+  isClosed = isClosing(record.todo),
+): Promise<T | AccountRecord> {
   try {
     return await attempt();
   } catch (error) {
-    const text = error instanceof Error ? error.message : String(error);
     // A conflict is for people to resolve: no such account lets anybody in.
-    if (error instanceof UamError && error.code === "conflict") return withProblem(record, "conflict", text);
-    return withProblem(isClosing(record.todo) ? { ...record, mayAdmit: true } : record, "refused", text);
+    if (error instanceof UamError && error.code === "conflict")
+      return withProblem(settled(record), "conflict", textOf(error));
+    return withProblem(isClosed ? { ...record, mayAdmit: true } : record, "refused", textOf(error));
   }
 }
 
@@ -92,7 +93,7 @@ async function close(
     // It is not touched. But as long as sshd reads a key for it, nobody is told that it lets nobody in.
     const keys = await host.foreignKeys(account);
     if (keys.length > 0) return withProblem(settled(record), "refused", [foreign(record), ...keys].join(". "));
-    return record.todo.remove ? undefined : withProblem(withoutClosings(record), "conflict", foreign(record));
+    return record.todo.remove ? undefined : withProblem(settled(withoutClosings(record)), "conflict", foreign(record));
   }
   if (record.todo.remove) {
     const closing = await host.removeAccount(account);
@@ -191,14 +192,29 @@ async function openInTurn(work: Work, record: AccountRecord): Promise<AccountRec
   const account = accountNow(work, record);
   // It stays to be done: for when the host is unlocked, or its clock right.
   if (!account.open || (record.hours !== undefined && !work.times().areSure)) return record;
-  const problem = work.holding.problemOf(record.profile);
-  if (problem !== undefined) return withProblem(record, "refused", problem);
   const presence = await host.presence(account);
-  if (presence === "foreign") return withProblem(record, "conflict", foreign(record));
+  if (presence === "foreign") return withProblem(settled(record), "conflict", foreign(record));
   if (presence === "missing" && record.made) {
     const done = { ...record, todo: NOTHING };
     return withProblem(done, "missing", `The account ${record.name} is missing on the host; somebody removed it there`);
   }
+  const known = presence === "missing" ? settled(record) : record;
+  const after = await tried(known, () => openFound(work, known, { account, presence }));
+  const isPutRight = after.problem === undefined || isClosing(after.todo);
+  if (presence === "missing" || record.made || isPutRight) return after;
+  // Whom it lets in is not known: nobody, as long as it cannot be put right.
+  return await tried(record, () => shutMeanwhile(host, record, [after.problem?.text ?? ""]), true);
+}
+
+/** Makes the account, or puts right the one that is there, and lets its keys in. */
+async function openFound(
+  work: Work,
+  record: AccountRecord,
+  { account, presence }: { readonly account: Account; readonly presence: "present" | "missing" },
+): Promise<AccountRecord> {
+  const { host } = work;
+  const problem = work.holding.problemOf(record.profile);
+  if (problem !== undefined) return withProblem(record, "refused", problem);
   const lacking = presence === "present" ? await host.lacking(account) : undefined;
   if (presence === "missing" || lacking === "rest") await host.createAccount(account);
   // Found here, not made by this agent as far as it knows: sessions of unknown keys end with what they came by.
@@ -226,6 +242,10 @@ function settled({ mayAdmit: _, ...record }: AccountRecord): AccountRecord {
 
 function refusedBy({ refused }: Closing, record: AccountRecord, sentences: readonly string[]): AccountRecord {
   return withProblem({ ...record, mayAdmit: refused ? undefined : true }, "refused", sentences.join(". "));
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 function withProblem(record: AccountRecord, kind: "conflict" | "missing" | "refused", text: string): AccountRecord {

@@ -32,7 +32,7 @@ export interface AccountRecord extends Timed {
   readonly unknown?: true;
   readonly todo: Todo;
   readonly problem: Pick<HostProblem, "kind" | "text"> | undefined;
-  /** True while the host has failed at a closing so that sshd may still let in what it takes away. */
+  /** True while sshd may still let in what was taken away: the host failed at that, or the account is one of before, and not put right yet. */
   readonly mayAdmit?: true | undefined;
 }
 
@@ -73,11 +73,12 @@ export function mergeAnswer(
   }: { readonly times: Times; readonly found?: readonly AccountRef[]; readonly isBelieved?: boolean },
 ): AgentState {
   const old = new Map((before?.records ?? []).map((record) => [keyOf(record), record]));
+  const there = new Set(found.map(keyOf));
   const merged = new Map(old);
   for (const account of answer.accounts) {
     const known = old.get(keyOf(account));
     const trusted = isBelieved ? known : known && unsure(known);
-    merged.set(keyOf(account), mergeAccount(trusted, account, { answer, times }));
+    merged.set(keyOf(account), mergeAccount(trusted, account, { answer, times, isThere: there.has(keyOf(account)) }));
   }
   if (answer.full) {
     // One that has the name of another is a conflict, and left alone.
@@ -102,7 +103,7 @@ export function mergeAnswer(
 
 /** The host may have the account, open or shut, whatever this says of it. */
 function unsure(record: AccountRecord): AccountRecord {
-  return { ...record, made: false, todo: { ...record.todo, shut: !record.open } };
+  return { ...record, made: false, mayAdmit: true, todo: { ...record.todo, shut: !record.open } };
 }
 
 /** The record once the host is locked, open again, or retiring. */
@@ -172,9 +173,9 @@ export function isClosing(todo: Todo): boolean {
   return todo.remove || todo.shut || todo.narrow || todo.profile === true || todo.take.length > 0;
 }
 
-/** Whether sshd may still let in what was to be taken away, because the host failed at it. */
+/** Whether sshd may still let in what was taken away: the host failed at it, or an account of before was not put right yet. */
 export function mayAdmit({ records }: Pick<AgentState, "records">): boolean {
-  return records.some((record) => record.mayAdmit === true && isClosing(record.todo));
+  return records.some((record) => record.mayAdmit === true && isPending(record));
 }
 
 /** A record whose problem is gone, because somebody brought the account back: opened or shut again. */
@@ -198,7 +199,7 @@ export function sameOrders(one: AgentState | undefined, other: AgentState): bool
 function mergeAccount(
   old: AccountRecord | undefined,
   told: AccountState,
-  { answer, times }: { readonly answer: HostState; readonly times: Times },
+  { answer, times, isThere }: { readonly answer: HostState; readonly times: Times; readonly isThere: boolean },
 ): AccountRecord {
   const wanted = wantedAt(old, answer.cautious ? restrained(old, told) : told, times);
   // Half removed counts as never made: if it is gone, it is made anew.
@@ -219,7 +220,10 @@ function mergeAccount(
   // An earlier end is taken from the keys in the same way: no step that gives access may be what brings it.
   const narrow = old !== undefined && (old.todo.narrow || hasOtherNetworks(old.keys, kept) || isNarrower(old, wanted));
   const profile = mayBeLess(old, wanted.profile) || old?.todo.profile === true ? { profile: true } : {};
-  return { ...wanted, made, todo: { ...NOTHING, take: gone, narrow, ...profile, open: true }, problem: old?.problem };
+  // What one of before lets in is known once it is opened, or shut.
+  const mayAdmit = !made && (isThere || old?.mayAdmit === true) ? { mayAdmit: true as const } : {};
+  const todo = { ...NOTHING, take: gone, narrow, ...profile, open: true };
+  return { ...wanted, made, todo, problem: old?.problem, ...mayAdmit };
 }
 
 /** What ends outside the hours by other networks of a key cannot be told from what may go on: all of it ends. */

@@ -308,6 +308,53 @@ describe("applyState() of what is given", () => {
     expect(state.records[0]).toMatchObject({ made: true, todo: NOTHING, problem: undefined });
   });
 
+  describe("an account of before, which may let in what was taken away since", () => {
+    const opened = () => host.accounts.get("ext_carol")?.open;
+
+    /** What a merge knows of one that it found, or whose state is not believed. */
+    function makeUnsure(): void {
+      state = records(["ext_carol", { open: true }]);
+      state = { ...state, records: state.records.map((record) => ({ ...record, made: false, mayAdmit: true })) };
+      host.accounts.set("ext_carol", { uid: 41_000, open: true, expireAt: new Date(0), file: ["SHA256:9"] });
+    }
+
+    test("is shut while it cannot be put right, and no lease goes on before it is one of both", async () => {
+      makeUnsure();
+      expect(mayAdmit(await applyState(work, state, () => true))).toBe(true);
+      host.failing.add("openAccount").add("shutAccount");
+      await turn();
+      expect([mayAdmit(state), opened()]).toEqual([true, true]);
+      host.failing.delete("shutAccount");
+      expect(await turn()).toEqual(["openAccount ext_carol", "shutAccount ext_carol"]);
+      expect([mayAdmit(state), opened()]).toEqual([false, false]);
+      const text = "The host refused: openAccount of ext_carol. ext_carol is shut until that is done";
+      expect(state.records[0]).toMatchObject({ todo: { ...NOTHING, open: true }, problem: { kind: "refused", text } });
+      host.failing.clear();
+      await turn();
+      expect([mayAdmit(state), opened()]).toEqual([false, true]);
+      expect(state.records[0]).toMatchObject({ made: true, todo: NOTHING, problem: undefined });
+    });
+
+    test("is shut where its profile cannot be held", async () => {
+      makeUnsure();
+      work = { ...work, holding: { ...work.holding, problemOf: () => "This host does not hold the profile files" } };
+      expect(await turn()).toEqual(["shutAccount ext_carol"]);
+      expect([mayAdmit(state), opened()]).toEqual([false, false]);
+    });
+
+    test("ends no lease once it is gone, or somebody else's", async () => {
+      makeUnsure();
+      host.accounts.clear();
+      host.failing.add("createAccount");
+      await turn();
+      expect([mayAdmit(state), state.records[0]?.problem?.kind]).toEqual([false, "refused"]);
+      makeUnsure();
+      host.accounts.set("ext_carol", { uid: 1000, open: true, expireAt: new Date(0), file: [] });
+      await turn();
+      expect([mayAdmit(state), state.records[0]?.problem?.kind]).toEqual([false, "conflict"]);
+    });
+  });
+
   test("shuts again what uam lock shut in between", async () => {
     state = records(["ext_carol", { open: true }]);
     let asked = 0;

@@ -3,6 +3,7 @@ import {
   type AccountRecord,
   type AgentState,
   cleared,
+  mayAdmit,
   mergeAnswer as merge,
   NOTHING,
   sameOrders,
@@ -138,6 +139,27 @@ describe("mergeAnswer() of a full answer, on a host with accounts under our name
   test("leaves alone those that it knows, and another that has the name of one", () => {
     expect(after({ name: known.name, uid: known.uid })).toEqual([record]);
     expect(after({ name: known.name, uid: 1000 })).toEqual([record]);
+  });
+});
+
+describe("mergeAnswer() of an account whose keys on the host are not known", () => {
+  const alice = toldAccount({ keys: [KEY] });
+  const answer = { ...told, full: true, removed: [], cautious: false, accounts: [alice] };
+  const known = merge(undefined, answer, { times: timesAt(new Date(NOW)) });
+  const done = { ...known, records: known.records.map((record) => ({ ...record, made: true, todo: NOTHING })) };
+
+  test.each<[string, boolean, AgentState | undefined, readonly AccountRef[], boolean]>([
+    ["it was found, and nothing is known of it", true, undefined, [alice], true],
+    ["what is stored of it is not believed", true, done, [], false],
+    ["nobody has it yet", false, undefined, [], true],
+    ["it is not made yet, and told again", false, known, [], true],
+    ["it was made and is believed", false, done, [alice], true],
+  ])("where %s, it may admit what was taken away: %p", (_, may, before, found, isBelieved) => {
+    const again = { ...answer, full: before === undefined, accounts: [{ ...alice, keys: [KEY, hostKey(2)] }] };
+    const merged = merge(before, again, { found, isBelieved, times: timesAt(new Date(NOW)) });
+    expect(mayAdmit(merged)).toBe(may);
+    // Until it was tried: whatever is told in between.
+    expect(mayAdmit(merge(merged, again, { times: timesAt(new Date(NOW)) }))).toBe(may);
   });
 });
 
