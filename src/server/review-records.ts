@@ -1,8 +1,16 @@
 /** Reviews as the records that the API and the command line show. */
 
+import { evidenceText } from "../domain/reviews/evidence.ts";
 import type { Item } from "../domain/reviews/items.ts";
 import type { Report } from "../domain/reviews/report.ts";
-import type { Review } from "../domain/reviews/reviews.ts";
+import {
+  ANSWER_COLUMNS,
+  COMMON_COLUMNS,
+  FACT_COLUMNS,
+  factsOf,
+  SEALED_COLUMN,
+} from "../domain/reviews/report-columns.ts";
+import { type Review, scopeText } from "../domain/reviews/reviews.ts";
 import { csvBeginning, csvLine } from "../shared/text/csv-cell.ts";
 import { formatOptionalTimestamp, formatTimestamp } from "../shared/time/timestamp.ts";
 
@@ -52,30 +60,29 @@ export function reportRecord({ review, head, items }: Report) {
   };
 }
 
-/** What each line of the CSV repeats, so that it stands for itself. */
-const COMMON = ["review", "scope", "started_at", "due_at", "closed_at", "start_record", "close_record", "head"];
-
-const COLUMNS = [
-  ...(["user_id", "username", "answer", "grace_until", "until", "reason"] as const),
-  ...(["answered_at", "answered_by_type", "answered_by", "answered_from", "record", "evidence"] as const),
-];
-
-/** CSV with a byte order mark and a header row; the evidence is JSON. */
+/**
+ * CSV with a byte order mark and a header row. Everything is in columns for people; the last one repeats the evidence as JSON, as it is sealed.
+ */
 export function reportCsv(report: Report): string {
   const record = reportRecord(report);
   const { review } = record;
-  const scope = typeof review.scope === "string" ? review.scope : JSON.stringify(review.scope);
-  const common = [review.id, scope, review.started_at, review.due_at, record.closed_at].map(asText);
-  const records = [record.start_record, record.close_record, record.head].map(asText);
-  const lines = record.items.map((item) =>
-    csvLine([...common, ...records, ...COLUMNS.map((name) => asText(item[name]))]),
-  );
-  return [csvBeginning([...COMMON, ...COLUMNS]), ...lines].join("");
+  const common = { ...review, ...record, review: review.id, scope: scopeText(report.review.row) };
+  const repeated = COMMON_COLUMNS.map((name) => asText(common[name]));
+  const lines = report.items.map((item) => {
+    const said = reviewItemRecord(item);
+    const facts = factsOf(item.evidence);
+    return csvLine([
+      ...repeated,
+      ...ANSWER_COLUMNS.map((name) => asText(said[name])),
+      ...FACT_COLUMNS.map((name) => facts[name]),
+      evidenceText(item.evidence),
+    ]);
+  });
+  return [csvBeginning([...COMMON_COLUMNS, ...ANSWER_COLUMNS, ...FACT_COLUMNS, SEALED_COLUMN]), ...lines].join("");
 }
 
-function asText(value: unknown): string {
-  if (value === null) return "";
-  return typeof value === "object" ? JSON.stringify(value) : String(value);
+function asText(value: string | number | null): string {
+  return value === null ? "" : String(value);
 }
 
 function scopeRecord({ scope, scopeId, scopeName }: Review["row"]) {

@@ -191,7 +191,7 @@ export const reviews = {
     operationId: "reportReview",
     summary: "Get a review as a file",
     description:
-      "Each user with the evidence as it was when answered, who answered, when, from where and why; the ids of the records, and the log's head. `uam review verify` checks the file against the log. In CSV an apostrophe goes before text that a spreadsheet would take for a formula.",
+      "Each user with the evidence as it was when answered, who answered, when, from where and why; the ids of the records, and the log's head. `uam review verify` checks the file against the log. CSV has each fact in a column of its own; the last one, `evidence`, repeats them as JSON, as they are sealed. In CSV an apostrophe goes before text that a spreadsheet would take for a formula.",
     who: operators,
     params: IdParams,
     query: ReportQuery,

@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { eq } from "drizzle-orm";
 import { UamError } from "../../shared/errors.ts";
+import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import type { ReviewRow } from "../../store/schema-reviews.ts";
 import { reviews } from "../../store/schema-reviews.ts";
 import { readHead } from "../audit/head.ts";
@@ -52,8 +53,9 @@ async function closeNow(context: Context, id: number): Promise<void> {
     const still = await countLeft(op.tx, id);
     if (row?.status !== "open" || still.open + still.pending > 0) return op.record({ unneeded: true });
     const { counts } = await readReview(op.tx, id);
-    await op.tx.update(reviews).set({ status: "closed", closedAt: context.clock.now() }).where(eq(reviews.id, id));
-    op.record({ detail: { ...counts } });
+    const closedAt = context.clock.now();
+    await op.tx.update(reviews).set({ status: "closed", closedAt }).where(eq(reviews.id, id));
+    op.record({ detail: { ...counts, closed_at: formatTimestamp(closedAt) } });
     op.onRecorded(async (record) => {
       const { seal } = await readHead(op.tx);
       await op.tx.update(reviews).set({ closeRecord: record, closeSeal: seal }).where(eq(reviews.id, id));

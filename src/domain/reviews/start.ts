@@ -52,7 +52,9 @@ export async function startReview(context: Context, { scope, dueDays, unanswered
       .values({ ...about, unanswered, ...begun })
       .returning();
     if (row === undefined) throw new Error("insert returned no row");
-    op.about({ detail: { scope: scopeText(row), due_at: formatTimestamp(dueAt), unanswered } });
+    const which = { scope: scopeText(row), ...(row.scopeId === null ? {} : { scope_id: row.scopeId }) };
+    const times = { started_at: formatTimestamp(now), due_at: formatTimestamp(dueAt) };
+    op.about({ detail: { ...which, ...times, unanswered } });
     const ids = await addItems(op.tx, row, now);
     if (ids.length === 0) {
       throw new UamError("conflict", "Nobody whom the review would be about has access", { reason: "review.empty" });

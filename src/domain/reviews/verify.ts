@@ -1,13 +1,15 @@
 /** Checks the report of a review against the audit log: whether each line says what the log says, and none is missing. */
 
 import { and, inArray, sql } from "drizzle-orm";
+import { UamError } from "../../shared/errors.ts";
 import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import type { Database } from "../../store/client.ts";
 import { type AuditRow, audit } from "../../store/schema-audit.ts";
-import { parseHead } from "../audit/head.ts";
+import { describeHead, parseHead } from "../audit/head.ts";
 import { verifyAudit } from "../audit/verify.ts";
 import type { Services } from "../operation/context.ts";
-import { evidenceHash } from "./evidence.ts";
+import { type Evidence, evidenceHash } from "./evidence.ts";
+import { factsOf } from "./report-columns.ts";
 import { type ReportFile, type ReportLine, readReport } from "./report-file.ts";
 import { hashOfUsers } from "./start.ts";
 
@@ -29,7 +31,11 @@ const BLOCK = 1000;
 export async function verifyReport(services: Pick<Services, "db" | "seal">, text: string): Promise<Verified> {
   const report = readReport(text);
   const { review, lines, startRecord, closeRecord } = report;
-  const { fault } = await verifyAudit(services, parseHead(report.head));
+  const head = parseHead(report.head);
+  // Digits may be upper case in a head that people type; the service writes none.
+  if (describeHead(head) !== report.head)
+    throw new UamError("invalid", "The report's head is not as the service writes it");
+  const { fault } = await verifyAudit(services, head);
   const faults = fault === undefined ? [] : [`The audit log itself is not as it was: ${fault.message}`];
   const ids = [
     startRecord,
@@ -42,6 +48,7 @@ export async function verifyReport(services: Pick<Services, "db" | "seal">, text
     ...lines.flatMap((line) => lineFaults(report, line, line.record === null ? undefined : records.get(line.record))),
   );
   if (closeRecord !== null) faults.push(...closeFaults(report, records.get(closeRecord)));
+  faults.push(...ownFaults(report));
   return { review, isClosed: closeRecord !== null, users: lines.length, faults };
 }
 
@@ -56,32 +63,63 @@ async function readRecords(db: Database, ids: readonly number[]): Promise<Record
   return found;
 }
 
-/** Nobody may be missing, and nobody added. */
-function startFaults({ review, startRecord, lines }: ReportFile, record: AuditRow | undefined): readonly string[] {
+/** Nobody may be missing, and nobody added; nor may the review have been another one. */
+function startFaults(report: ReportFile, record: AuditRow | undefined): readonly string[] {
+  const { review, startRecord, lines } = report;
   if (!isOf(record, review, ["review.start"])) return [`Record ${startRecord} is not the start of review ${review}.`];
-  const { users, users_sha256: hash } = detailOf(record);
-  if (users === lines.length && hash === hashOfUsers(lines.map(({ userId }) => userId))) return [];
-  return [`The review began with ${String(users)} users; these are not exactly those in the report.`];
+  const { users, users_sha256: hash, ...detail } = detailOf(record);
+  const faults = saidFaults(report, record, ["scope", "scope_id", "started_at", "due_at", "unanswered"], detail);
+  if (users === lines.length && hash === hashOfUsers(lines.map(({ userId }) => userId))) return faults;
+  return [`The review began with ${String(users)} users; these are not exactly those in the report.`, ...faults];
 }
 
-function closeFaults({ review, closeRecord, lines }: ReportFile, record: AuditRow | undefined): readonly string[] {
+function closeFaults(report: ReportFile, record: AuditRow | undefined): readonly string[] {
+  const { review, closeRecord, lines } = report;
   if (!isOf(record, review, ["review.close"])) {
     return [`Record ${String(closeRecord)} is not the close of review ${review}.`];
   }
   const detail = detailOf(record);
-  const count = (...answers: readonly string[]) => lines.filter(({ answer }) => answers.includes(answer)).length;
-  const counted = {
-    total: lines.length,
-    kept: count("keep"),
-    ended: count("end", "gone"),
-    shortened: count("shorten"),
-    unanswered: count("unanswered"),
-  };
-  return Object.entries(counted)
+  const faults = Object.entries(countsOf(lines))
     .filter(([name, value]) => detail[name] !== value)
     .map(
       ([name, value]) => `The review was closed with ${name} ${String(detail[name])}; in the report it is ${value}.`,
     );
+  return [...faults, ...saidFaults(report, record, ["closed_at"], detail)];
+}
+
+/** What the report says of the whole review, and the record otherwise. Older records do not say all of it. */
+function saidFaults(
+  { said }: ReportFile,
+  { id }: AuditRow,
+  names: readonly (keyof ReportFile["said"])[],
+  detail: Readonly<Record<string, unknown>>,
+): readonly string[] {
+  return names.flatMap((name) => {
+    const [here, there] = [said[name], detail[name]];
+    if (here === undefined || there === undefined || here === String(there)) return [];
+    return [`The review's ${name} is ${JSON.stringify(there)} in record ${id}, and not so in the report.`];
+  });
+}
+
+/** As a review's own counts are; nobody who is not answered for is in a closed one. */
+function countsOf(lines: readonly ReportLine[]): Readonly<Record<string, number>> {
+  const count = (...answers: readonly string[]) => lines.filter(({ answer }) => answers.includes(answer)).length;
+  return {
+    total: lines.length,
+    kept: count("keep"),
+    ended: count("end", "gone"),
+    shortened: count("shorten"),
+    unanswered: count("unanswered", ""),
+  };
+}
+
+/** The report's own counts are those of its lines, and it says of an open review only what can be. */
+function ownFaults({ counts, lines, closeRecord, said }: ReportFile): readonly string[] {
+  const faults = Object.entries(countsOf(lines))
+    .filter(([name, value]) => counts[name] !== undefined && counts[name] !== value)
+    .map(([name, value]) => `The report counts ${name} ${String(counts[name])}; of its lines it is ${value}.`);
+  const isShutEarly = closeRecord === null && (said.closed_at ?? "") !== "";
+  return isShutEarly ? [...faults, "The report says when the review was closed, and not by which record."] : faults;
 }
 
 function lineFaults(
@@ -116,8 +154,16 @@ function lineFaults(
     );
   const hash = line.evidence === "" ? undefined : evidenceHash(line.evidence);
   if (detail.evidence_sha256 !== hash)
-    faults.push(`${username}: the evidence is not what record ${record.id} has the hash of.`);
-  return faults;
+    return [...faults, `${username}: the evidence is not what record ${record.id} has the hash of.`];
+  return [...faults, ...factFaults(line)];
+}
+
+/** Of evidence that is as it was sealed. */
+function factFaults({ username, evidence, facts }: ReportLine): readonly string[] {
+  const sealed = factsOf(evidence === "" ? undefined : (JSON.parse(evidence) as Evidence));
+  return Object.entries(facts)
+    .filter(([name, value]) => sealed[name as keyof typeof sealed] !== value)
+    .map(([name]) => `${username}: ${name} is not what the evidence beside it says.`);
 }
 
 const WORDS: Readonly<Record<string, string>> = {
