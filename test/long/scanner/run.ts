@@ -3,7 +3,7 @@
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 
-const { values } = parseArgs({ options: { each: { type: "string", default: "334" } } });
+const { values } = parseArgs({ options: { each: { type: "string", default: "406" } } });
 const test = join(import.meta.dir, "../../console/scanner.browser.test.ts");
 const scanned = Bun.spawn([process.execPath, "test", "--timeout", "3600000", test], {
   env: { ...process.env, UAM_TEST_BROWSER: "1", UAM_TEST_SCANNED: values.each },
