@@ -112,7 +112,8 @@ class Agent {
         if (this.#hasNews()) this.#wake();
       }),
       this.#every(this.#timing.report, () => orders.examine()),
-      this.#every(HOUR, () => orders.forgetJobs()),
+      this.#every(HOUR, async () => await (await orders.host())?.forgetJobs()),
+      this.#every(MINUTE, async () => await (await orders.host())?.endSilent(this.#parts.clock.now())),
       this.#every(SECOND, async () => {
         await lease.tick(orders.state());
         if (this.#hasNews()) this.#wake();

@@ -60,8 +60,8 @@ export interface Orders {
   reconcile(): Promise<void>;
   /** Looks at the host itself. */
   examine(): Promise<void>;
-  /** See `Host.forgetJobs`. */
-  forgetJobs(): Promise<void>;
+  /** The host; undefined until the service has said something of it. */
+  host(): Promise<Host | undefined>;
   problems(): ReturnType<typeof problemList>;
   /** Whether sshd may still let in what was to be taken away, because the host failed at it: then the lease must not go on. */
   mayAdmit(): boolean;
@@ -193,8 +193,8 @@ class StoredOrders implements Orders {
     this.#findings = (await this.#parts.examine?.()) ?? [];
   }
 
-  async forgetJobs(): Promise<void> {
-    if (this.#state !== undefined) await (await this.#parts.openHost(this.#state.end_sessions)).forgetJobs();
+  async host(): Promise<Host | undefined> {
+    return this.#state === undefined ? undefined : await this.#parts.openHost(this.#state.end_sessions);
   }
 
   problems(): ReturnType<typeof problemList> {

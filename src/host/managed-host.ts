@@ -37,6 +37,7 @@ import { plannedBy } from "./planned.ts";
 import { countLogins } from "./processes/ssh-sessions.ts";
 import { holdProfiles } from "./profiles/hold.ts";
 import { planHome } from "./profiles/home.ts";
+import { endSilent } from "./profiles/idle.ts";
 import { applyProfile } from "./profiles/membership.ts";
 import { narrowProfile } from "./profiles/narrow.ts";
 import { reconcileAccounts } from "./reconcile.ts";
@@ -75,6 +76,7 @@ export function createManagedHost(context: HostContext): Host {
     narrowKeys: (account) => narrowKeys(context, account),
     shortenAccount: (account) => shortenAccount(context, account),
     narrowProfile: (account) => narrowProfile(context, account),
+    endSilent: (now) => endSilent(context, now),
     holdProfiles: (profiles, purpose) => holdProfiles(context, profiles, purpose),
     removeAccount: (account) => removeAccount(context, account),
     reconcile: (accounts, checkOnly) => reconcileAccounts(context, accounts, checkOnly),

@@ -31,6 +31,7 @@ export const ABSENT_HOST: Host = {
   narrowKeys: async () => [],
   shortenAccount: async () => [],
   narrowProfile: async () => NOTHING_LEFT,
+  endSilent: async () => {},
   holdProfiles: async (profiles) => profiles.map(({ name }) => ({ name, state: "applied" })),
   removeAccount: async () => NOTHING_LEFT,
   reconcile: async () => [],

@@ -196,6 +196,11 @@ export interface Host {
    */
   narrowProfile(account: Account): Promise<Closing>;
   /**
+   * Ends the sessions of accounts that have been silent for as long as their profiles allow: terminals, which are told of it before, sessions that
+   * copy files, and connections that only forward. Called each minute. What cannot be ended is logged.
+   */
+  endSilent(now: Date): Promise<void>;
+  /**
    * Makes the host hold exactly these profiles, and asks sshd what it would let an account of each do. Where sshd's answer differs, a change that
    * gives is undone, and one that takes stays; each state says so. Cheap where nothing differs. Never throws for the problem of one profile.
    */

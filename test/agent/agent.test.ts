@@ -60,6 +60,15 @@ describe("runAgent()", () => {
     await until(() => asked === 1);
   });
 
+  test("ends silent sessions", async () => {
+    await startWith(alice());
+    await lab.stop();
+    let asked = 0;
+    lab.host.endSilent = async () => void asked++;
+    lab.start();
+    await until(() => asked === 1);
+  });
+
   test("takes a key, shuts and removes, each confirmed when it is done", async () => {
     await startWith(alice());
     lab.stub.tell({ accounts: [alice({ keys: [key(2)] })] });

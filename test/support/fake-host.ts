@@ -269,6 +269,7 @@ export function createFakeHost(pause = 3): FakeHost {
       return [...drifts.splice(0), ...outside.map(({ name }) => ({ account: name, ...drift }))];
     },
     forgetJobs: async () => {},
+    endSilent: async () => {},
     keyRefusal: async ({ type }) =>
       refusedTypes.has(type) ? `its sshd does not accept keys of the type ${type}` : undefined,
     hostKeys: async () => [{ type: "ssh-ed25519", base64: SERVER_KEY, fingerprint: `SHA256:${"h".repeat(43)}` }],

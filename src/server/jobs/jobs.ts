@@ -106,7 +106,10 @@ export function jobsOf(services: Services, { reconcile, dataDir }: JobParts): re
     { name: "clean-up", schedule: "17 * * * *", run: () => cleanUp(services) },
     ...(services.host.mode === "none"
       ? []
-      : [{ name: "jobs-kept", schedule: "37 * * * *", run: () => services.host.forgetJobs() }]),
+      : [
+          { name: "jobs-kept", schedule: "37 * * * *", run: () => services.host.forgetJobs() },
+          { name: "silent", schedule: "* * * * *", run: () => services.host.endSilent(services.clock.now()) },
+        ]),
     // Once a day, because each time is a record and a mail.
     {
       name: "purge",

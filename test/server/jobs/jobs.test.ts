@@ -262,6 +262,15 @@ describe("jobsOf()", () => {
     expect(none.map(({ name }) => name)).not.toContain("jobs-kept");
   });
 
+  test("ends silent sessions by the service's own clock, where the service has a host", async () => {
+    const asked: Date[] = [];
+    const host = { ...app.services.host, endSilent: async (now: Date) => void asked.push(now) };
+    await run("silent", { ...app.services, host });
+    expect(asked).toEqual([app.services.clock.now()]);
+    const none = jobsOf({ ...app.services, host: { ...host, mode: "none" } }, parts());
+    expect(none.map(({ name }) => name)).not.toContain("silent");
+  });
+
   test("says for each job when it runs, expiry and recycling each minute", () => {
     const schedules = Object.fromEntries(jobsOf(app.services, parts()).map((job) => [job.name, job.schedule]));
     expect(schedules).toMatchObject({ expire: "* * * * *", recycle: "* * * * *", reconcile: "* * * * *" });
