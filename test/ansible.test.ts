@@ -57,6 +57,7 @@ interface Result {
   readonly token_value?: string;
   readonly line?: string;
   readonly secret?: string;
+  readonly warnings?: readonly string[];
 }
 
 interface Outcome {
@@ -150,6 +151,36 @@ describeSlowIf(isHere)("modules", () => {
     expect(results.map(({ changed }) => changed)).toEqual([true, true, true, true, false, true]);
     expect(results[2]?.preview).toHaveLength(1);
     expect((await listed("/companies?q=Ek"))[0]).toMatchObject({ max_users: null, status: "active" });
+  });
+
+  test("profile: made, narrowed after a preview, given to users and groups, taken from them, and removed", async () => {
+    const profile = { name: "drop", kind: "sftp", directory: "/srv/drop", umask: "027" };
+    const user = { name: "wim", email: "wim@example.org", source_networks: ["192.0.2.0/24"], profile: "drop" };
+    const results = await run(
+      ["profile", { name: "drop" }, FAILS],
+      ["profile", profile],
+      ["profile", profile],
+      ["profile", { ...profile, kind: "shell" }, FAILS],
+      ["profile", { ...profile, read_only: true, umask: "" }, CHECK],
+      ["profile", { ...profile, read_only: true, umask: "" }],
+      ["user", user],
+      ["user", { ...user, profile: "", source_networks: [] }, CHECK],
+      ["user", { ...user, profile: "", source_networks: [] }],
+      ["user", { ...user, profile: "not there" }, { ...CHECK, ...FAILS }],
+      ["host_group", { name: "drops", profile: "drop" }],
+      ["host_group", { name: "drops", profile: "" }],
+      ["profile", { name: "drop", state: "absent" }],
+    );
+    const changed = [false, true, false, false, true, true, true, true, true, true, true, true, true];
+    expect(results.map((result) => result.changed)).toEqual(changed);
+    expect(results[0]?.msg).toBe("There is no profile drop yet: say its kind");
+    expect(results[3]?.msg).toBe("The profile drop is of the kind sftp, and stays it");
+    expect(results[4]?.preview).toHaveLength(1);
+    // Networks are a change of their own.
+    expect(results[7]?.preview).toHaveLength(2);
+    expect(results[9]?.warnings?.[0]).toContain("not there");
+    expect(await listed("/profiles")).toEqual([]);
+    expect((await listed("/users?q=wim"))[0]).toMatchObject({ profile: null, source_networks: [] });
   });
 
   test("grant and host_group: whole lists, in any order", async () => {

@@ -98,6 +98,11 @@ def changes(record, wanted):
     return {field: value for field, value in wanted.items() if not same(record.get(field), value)}
 
 
+def hours_of(task):
+    """The task's hours as the API wants them: no windows are none."""
+    return {field: hours if hours.get("windows") else None for field, hours in task.given("hours").items()}
+
+
 class Task:
     """One run of a module: asks for what is, changes what differs, and tells Ansible."""
 
@@ -127,9 +132,20 @@ class Task:
         if not self.module.check_mode:
             answer = self.api.call(method, path, body, query)
         elif preview:
-            answer = self.api.call(method, path, body, dict(query or {}, preview="true"))
-            self.result.setdefault("preview", []).append(answer)
+            answer = self.preview(method, path, body, query)
         self.result["changed"] = True
+        return answer
+
+    def preview(self, method, path, body, query):
+        """What the service says that the change would do. What is missing yet may be what a task before this one would make."""
+        try:
+            answer = self.api.call(method, path, body, dict(query or {}, preview="true"))
+        except Refused as refused:
+            if not (refused.reason or "").endswith(".missing"):
+                raise
+            self.module.warn("Now the service would refuse this: %s" % refused)
+            return None
+        self.result.setdefault("preview", []).append(answer)
         return answer
 
     def differs(self, before, after):

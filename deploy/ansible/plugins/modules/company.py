@@ -21,6 +21,7 @@ options:
   max_ttl_days: {description: How many days ahead a user's end may lie; 0 for any number., type: int}
   source_networks: {description: Within which its users' networks lie., type: list, elements: str}
   host_groups: {description: The groups of hosts that its users may have., type: list, elements: str}
+  hours: {description: "The hours of the week of its users, as of M(uam.uam.user); no windows for always.", type: dict}
   sponsor_email: {description: Who answers for its users; empty for nobody., type: str}
 """
 
@@ -37,7 +38,7 @@ company: {description: The company as the API has it., type: dict, returned: whe
 preview: {description: What the service says that each change would do., type: list, returned: in check mode}
 """
 
-from ansible_collections.uam.uam.plugins.module_utils.api import Refused, Task, changes
+from ansible_collections.uam.uam.plugins.module_utils.api import Refused, Task, changes, hours_of
 
 FIELDS = ("source_networks", "host_groups", "sponsor_email")
 # What stands for "no limit" in a playbook, where null means "not given".
@@ -51,7 +52,7 @@ def find(task):
 
 def wanted_fields(task):
     cleared = {field: value or None for field, value in task.given(*CLEARED).items()}
-    return dict(task.given(*FIELDS), **cleared)
+    return dict(task.given(*FIELDS), **cleared, **hours_of(task))
 
 
 def work(task):
@@ -93,6 +94,7 @@ def main():
             max_ttl_days=dict(type="int"),
             source_networks=dict(type="list", elements="str"),
             host_groups=dict(type="list", elements="str"),
+            hours=dict(type="dict"),
             sponsor_email=dict(type="str"),
         )
     ).run(work)

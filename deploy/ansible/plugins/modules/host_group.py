@@ -15,6 +15,10 @@ options:
     type: list
     elements: str
   lease: {description: "How long its hosts stay open without the service, as C(1h); empty for none of its own.", type: str}
+  hours:
+    description: In which alone accounts on its hosts are open, as of M(uam.uam.user); no windows for always.
+    type: dict
+  profile: {description: What may be done at most by whoever comes to its hosts by it; empty for anything., type: str}
   for_new_users: {description: Whether new users get it; V(true) only., type: bool}
 """
 
@@ -27,7 +31,7 @@ host_group: {description: The group as the API has it., type: dict, returned: wh
 preview: {description: What the service says that each change would do., type: list, returned: in check mode}
 """
 
-from ansible_collections.uam.uam.plugins.module_utils.api import Task, changes
+from ansible_collections.uam.uam.plugins.module_utils.api import Task, changes, hours_of
 
 
 def find(task):
@@ -43,8 +47,8 @@ def work(task):
             task.change("DELETE", "/host-groups/%d" % group["id"], preview=True)
         return {}
     wanted = task.given("hosts", "for_new_users")
-    if task.params["lease"] is not None:
-        wanted["lease"] = task.params["lease"] or None
+    wanted.update({field: value or None for field, value in task.given("lease", "profile").items()})
+    wanted.update(hours_of(task))
     if not group:
         # The default of new users is a change of its own.
         is_default = wanted.pop("for_new_users", False)
@@ -67,6 +71,8 @@ def main():
             state=dict(type="str", choices=["present", "absent"], default="present"),
             hosts=dict(type="list", elements="str"),
             lease=dict(type="str"),
+            hours=dict(type="dict"),
+            profile=dict(type="str"),
             for_new_users=dict(type="bool"),
         )
     ).run(work)

@@ -32,8 +32,14 @@ options:
     description: From where keys work, as CIDRs; empty for anywhere.
     type: list
     elements: str
+  profile: {description: What their accounts may do; empty for anything., type: str}
+  starts_at: {description: "When the access of a new user begins, as an RFC 3339 time. Changes nobody else.", type: str}
   hours:
     description: Hours of the week, as the API has them, with C(zone) and C(windows); no windows for always.
+    type: dict
+  hours_end: {description: "What ends with the hours.", choices: [sessions, logins], type: str}
+  on_request:
+    description: Whom they ask for access each time, as the API has it, with C(rule) and C(max_hours); empty for nobody.
     type: dict
   ttl_days: {description: Days until the end of a new user. Changes nobody else., type: int}
   expire_at: {description: "The end, as an RFC 3339 time: earlier or later than it was.", type: str}
@@ -66,9 +72,10 @@ preview:
   returned: in check mode
 """
 
-from ansible_collections.uam.uam.plugins.module_utils.api import Refused, Task, changes, same
+from ansible_collections.uam.uam.plugins.module_utils.api import Refused, Task, changes, hours_of, same
 
-FIELDS = ("email", "full_name", "supervisor", "purpose", "note", "sponsor_email", "manager", "source_networks")
+FIELDS = ("email", "full_name", "supervisor", "purpose", "note", "sponsor_email", "manager", "source_networks", "hours_end")
+CLEARED = ("profile", "on_request")
 
 
 def find(task):
@@ -78,10 +85,8 @@ def find(task):
 
 
 def wanted_fields(task):
-    wanted = task.given(*FIELDS)
-    hours = task.params["hours"]
-    if hours is not None:
-        wanted["hours"] = hours if hours.get("windows") else None
+    wanted = dict(task.given(*FIELDS), **hours_of(task))
+    wanted.update({field: value or None for field, value in task.given(*CLEARED).items()})
     company = task.params["company"]
     if company is not None:
         found = task.api.named("/companies", company, q=company) if company else None
@@ -93,7 +98,7 @@ def wanted_fields(task):
 
 
 def create(task, wanted):
-    body = dict(wanted, username=task.params["name"], **task.given("ttl_days", "expire_at"))
+    body = dict(wanted, username=task.params["name"], **task.given("ttl_days", "starts_at", "expire_at"))
     task.differs({}, body)
     made = task.change("POST", "/users", body)
     return made and task.api.call("GET", "/users/%d" % made["id"])
@@ -103,9 +108,13 @@ def update(task, user, wanted):
     path = "/users/%d" % user["id"]
     reason = task.given("reason")
     fields = changes(user, wanted)
-    if fields:
-        task.differs({field: user.get(field) for field in fields}, fields)
-        task.change("PATCH", path, fields)
+    task.differs({field: user.get(field) for field in fields}, fields)
+    # The service takes networks in a request of their own.
+    networks = {field: fields.pop(field) for field in list(fields) if field == "source_networks"}
+    for each in (networks, fields):
+        if each:
+            # The name of a company that is not there yet is no number.
+            task.change("PATCH", path, each, preview=not isinstance(each.get("company_id"), str))
     until = task.params["expire_at"]
     if until is not None and not same(user["expire_at"], until):
         task.differs({"expire_at": user["expire_at"]}, {"expire_at": until})
@@ -159,7 +168,11 @@ def main():
             company=dict(type="str"),
             manager=dict(type="bool"),
             source_networks=dict(type="list", elements="str"),
+            profile=dict(type="str"),
+            starts_at=dict(type="str"),
             hours=dict(type="dict"),
+            hours_end=dict(type="str", choices=["sessions", "logins"]),
+            on_request=dict(type="dict"),
             ttl_days=dict(type="int"),
             expire_at=dict(type="str"),
             reason=dict(type="str"),
