@@ -26,10 +26,10 @@ const BEFORE: Readonly<Record<string, string>> = {
   "docs/administration.md": [
     ROOT_ADMIN,
     "uam user create bob --email bob@example.org",
-    KEY("bob_key", "bob"),
     APPLY("dan"),
     APPLY("erin"),
   ].join("\n"),
+  "docs/administrators.md": ROOT_ADMIN,
   "docs/emergencies.md": [
     ROOT_ADMIN,
     ...["bob", "carol", "mallory"].map((name) => `uam user create ${name} --email ${name}@example.org`),
@@ -38,6 +38,7 @@ const BEFORE: Readonly<Record<string, string>> = {
   ].join("\n"),
   "docs/audit.md": "uam user create bob --email bob@example.org",
   "docs/fleet.md": "uam user create alice --email alice@example.org",
+  "docs/logins.md": ["uam user create bob --email bob@example.org", KEY("bob_key", "bob")].join("\n"),
   "docs/troubleshooting.md": "uam user create dan --email dan@example.org",
   "docs/user-guide.md": "uam user create alice --email alice@example.org",
 };
