@@ -4,6 +4,7 @@ import type { AccountState, HostState } from "../protocol/fleet.ts";
 import { MAX_TEXT } from "../protocol/fleet.ts";
 import type { Host } from "../protocol/host.ts";
 import type { HostProfile, ProfileState } from "../protocol/profile.ts";
+import { isWithin } from "../protocol/profile-order.ts";
 
 type Profiles = readonly HostProfile[] | undefined;
 
@@ -16,29 +17,35 @@ export function profilesAfter(before: Profiles, { profiles, cautious, full }: Ho
   return [...known, ...profiles.filter(({ name }) => !names.has(name))];
 }
 
-/** Whether what was begun under the old one may be more than the new one allows. */
-export function mayBeLess(
-  before: Pick<AccountState, "open" | "profile"> | undefined,
-  profile: string | undefined,
-): boolean {
-  return before?.open === true && profile !== undefined && profile !== before.profile;
+/**
+ * Whether what was begun by the profile of one name before an answer may be more than that of another allows after it. No name: no profile. What is not
+ * known may have been more, and allows nothing.
+ */
+export function lessening(
+  before: Profiles,
+  after: Profiles,
+): (from: string | undefined, to: string | undefined) => boolean {
+  const [old, now] = [before, after].map((all) => new Map((all ?? []).map((profile) => [profile.name, profile])));
+  return (from, to) => {
+    if ((from !== undefined && !old?.has(from)) || (to !== undefined && !now?.has(to))) return from !== to;
+    return !isWithin(from === undefined ? undefined : old?.get(from), to === undefined ? undefined : now?.get(to));
+  };
 }
 
 interface Reprofiled extends Pick<AccountState, "open" | "profile"> {
   readonly todo: { readonly remove: boolean; readonly open: boolean; readonly profile?: boolean };
 }
 
-/**
- * Has what was begun end in the accounts whose profile says something else than before: which of the two gives less is not known here.
- */
+/** Has open accounts follow a profile that says something else than before; what was begun ends where that is less. */
 export function reprofiler(before: Profiles, after: Profiles): <T extends Reprofiled>(record: T) => T {
   const known = new Map((before ?? []).map((profile) => [profile.name, JSON.stringify(profile)]));
   const isOther = (one: HostProfile) => (known.get(one.name) ?? JSON.stringify(one)) !== JSON.stringify(one);
   const changed = new Set((after ?? []).filter(isOther).map(({ name }) => name));
+  const isLess = lessening(before, after);
   return (record) => {
     const { profile = "", open, todo } = record;
     if (!open || todo.remove || todo.profile === true || !changed.has(profile)) return record;
-    return { ...record, todo: { ...todo, profile: true, open: true } };
+    return { ...record, todo: { ...todo, ...(isLess(profile, profile) ? { profile: true } : {}), open: true } };
   };
 }
 

@@ -9,7 +9,7 @@ import type { HostProfile } from "../protocol/profile.ts";
 import { hasOtherNetworks, keysOf, sameKeys } from "./account-keys.ts";
 import { NEVER_TOLD, restrained } from "./cautious.ts";
 import { atTime, openedAt, sameHours, type Timed, type Times, windowAt } from "./hours.ts";
-import { mayBeLess, profilesAfter, reprofiler } from "./profiles.ts";
+import { lessening, profilesAfter, reprofiler } from "./profiles.ts";
 
 /** The outstanding work for an account, the closings first. */
 export interface Todo {
@@ -19,7 +19,7 @@ export interface Todo {
   readonly take: readonly string[];
   /** Keys are good from fewer networks, or for a shorter time. */
   readonly narrow: boolean;
-  /** Its profile is another, or says something else: what was begun with more has to end. */
+  /** Its profile allows less than before: what was begun with more has to end. */
   readonly profile?: boolean;
   readonly open: boolean;
 }
@@ -72,13 +72,15 @@ export function mergeAnswer(
     isBelieved = true,
   }: { readonly times: Times; readonly found?: readonly AccountRef[]; readonly isBelieved?: boolean },
 ): AgentState {
+  const profiles = profilesAfter(before?.profiles, answer);
+  const about = { answer, times, isLess: lessening(before?.profiles, profiles) };
   const old = new Map((before?.records ?? []).map((record) => [keyOf(record), record]));
   const there = new Set(found.map(keyOf));
   const merged = new Map(old);
   for (const account of answer.accounts) {
     const known = old.get(keyOf(account));
     const trusted = isBelieved ? known : known && unsure(known);
-    merged.set(keyOf(account), mergeAccount(trusted, account, { answer, times, isThere: there.has(keyOf(account)) }));
+    merged.set(keyOf(account), mergeAccount(trusted, account, { ...about, isThere: there.has(keyOf(account)) }));
   }
   if (answer.full) {
     // One that has the name of another is a conflict, and left alone.
@@ -92,7 +94,6 @@ export function mergeAnswer(
   for (const ref of answer.removed) {
     merged.set(keyOf(ref), toRemove(merged.get(keyOf(ref)) ?? stranger(ref.name, ref.uid)));
   }
-  const profiles = profilesAfter(before?.profiles, answer);
   const follow = reprofiler(before?.profiles, profiles);
   const records = [...merged.values()].map((record) => switched(follow(record), before?.status, answer.status));
   const { cursor, lease_ms, lease_ends, status, end_sessions } = answer;
@@ -196,11 +197,16 @@ export function sameOrders(one: AgentState | undefined, other: AgentState): bool
   return other.records.every((record) => known.has(record));
 }
 
-function mergeAccount(
-  old: AccountRecord | undefined,
-  told: AccountState,
-  { answer, times, isThere }: { readonly answer: HostState; readonly times: Times; readonly isThere: boolean },
-): AccountRecord {
+interface Merging {
+  readonly answer: HostState;
+  readonly times: Times;
+  readonly isLess: ReturnType<typeof lessening>;
+  /** Whether the host has the account already. */
+  readonly isThere: boolean;
+}
+
+function mergeAccount(old: AccountRecord | undefined, told: AccountState, merging: Merging): AccountRecord {
+  const { answer, times, isLess, isThere } = merging;
   const wanted = wantedAt(old, answer.cautious ? restrained(old, told) : told, times);
   // Half removed counts as never made: if it is gone, it is made anew.
   const made = old?.made === true && !old.todo.remove;
@@ -219,7 +225,8 @@ function mergeAccount(
   }
   // An earlier end is taken from the keys in the same way: no step that gives access may be what brings it.
   const narrow = old !== undefined && (old.todo.narrow || hasOtherNetworks(old.keys, kept) || isNarrower(old, wanted));
-  const profile = mayBeLess(old, wanted.profile) || old?.todo.profile === true ? { profile: true } : {};
+  const mayBeLess = old?.open === true && old.profile !== wanted.profile && isLess(old.profile, wanted.profile);
+  const profile = mayBeLess || old?.todo.profile === true ? { profile: true } : {};
   // What one of before lets in is known once it is opened, or shut.
   const mayAdmit = !made && (isThere || old?.mayAdmit === true) ? { mayAdmit: true as const } : {};
   const todo = { ...NOTHING, take: gone, narrow, ...profile, open: true };

@@ -62,7 +62,7 @@ describe("an agent that is told of profiles", () => {
     expect(await told(answer("drop", [SHELL, SFTP]))).toEqual([]);
   });
 
-  test("ends what was begun with another profile, and with another text of the same", async () => {
+  test("ends what was begun with a profile that allowed more, or with a text of the same that did", async () => {
     await told(answer("dev", [SHELL, SFTP]));
     expect(await told(answer("drop", [SHELL, SFTP]))).toEqual(["narrowProfile ext_alice", "openAccount ext_alice"]);
     const narrower: HostProfile = { ...SFTP, readOnly: true };
@@ -76,6 +76,37 @@ describe("an agent that is told of profiles", () => {
     // Without a profile an account may do more: nothing has to end.
     expect(await told(answer(undefined, []))).toEqual(["holdProfiles take ", "openAccount ext_alice"]);
     expect(holding.states()).toEqual([]);
+  });
+
+  test("ends nothing where a profile says something else, or is another, and takes nothing away", async () => {
+    await told(answer("dev", [SHELL]));
+    const wider: HostProfile = { ...SHELL, forwarding: true, groups: ["users"] };
+    const follows = ["holdProfiles take dev", "openAccount ext_alice"];
+    expect(await told(answer("dev", [{ ...SHELL, banner: "/etc/issue.net" }]))).toEqual(follows);
+    expect(await told(answer("dev", [wider]))).toEqual(follows);
+    const other = { ...wider, name: "ops" };
+    expect(await told(answer("dev", [wider, other]))).toEqual(["holdProfiles take dev,ops"]);
+    expect(await told(answer("ops", [wider, other]))).toEqual(["openAccount ext_alice"]);
+    // Without a profile nobody has the groups.
+    expect(await told(answer(undefined, [wider, other]))).toEqual(["narrowProfile ext_alice", "openAccount ext_alice"]);
+    // What was not known before may have been more.
+    expect(await told(answer("new", [{ ...wider, name: "new" }]))).toEqual([
+      "holdProfiles take new",
+      "narrowProfile ext_alice",
+      "openAccount ext_alice",
+    ]);
+  });
+
+  test("goes on with what has to end although the profile is as it was again", async () => {
+    await told(answer("dev", [SHELL]));
+    host.profileProblems.set("dev", "sshd says something else");
+    await told(answer("dev", [{ ...SHELL, maxSessions: 1 }]));
+    host.profileProblems.clear();
+    expect(await told(answer("dev", [SHELL]))).toEqual([
+      "holdProfiles take dev",
+      "narrowProfile ext_alice",
+      "openAccount ext_alice",
+    ]);
   });
 
   test("shuts an account whose narrower profile is not held, until it is", async () => {
