@@ -23,6 +23,7 @@ export const PAGES = {
   userImport: "/admin/users/import",
   audit: "/admin/audit",
   settings: "/admin/settings",
+  profiles: "/admin/settings/profiles",
   admins: "/admin/admins",
   webhooks: "/admin/webhooks",
   tokens: "/admin/tokens",

@@ -1,6 +1,6 @@
 /** What a profile allows, in words that its users understand. */
 
-import type { PROFILE_KINDS } from "../product/statuses.ts";
+import type { PROFILE_KINDS, SECOND_FACTORS } from "../product/statuses.ts";
 
 /** The parts of a profile that the sentence says. */
 export interface SaidProfile {
@@ -31,6 +31,45 @@ export function profileSentence({
     case "shell":
       return `may log in and run programs${forwardingOf(forwarding)}`;
   }
+}
+
+/** A profile as the API shows it. */
+export interface ShownProfile extends Omit<SaidProfile, "readOnly"> {
+  readonly read_only: boolean;
+  readonly umask: string | null;
+  /** Such as "1h30m". */
+  readonly idle: string | null;
+  readonly max_sessions: number | null;
+  readonly second_factor: (typeof SECOND_FACTORS)[number];
+  readonly groups: readonly string[];
+  readonly sudo: readonly string[];
+  readonly banner: string | null;
+}
+
+/** All of a profile, a sentence for each part: first what its users may do, then what they get besides, and the limits. */
+export function profileSentences({ read_only: readOnly, ...profile }: ShownProfile): readonly string[] {
+  const { groups, sudo, second_factor: factor, idle, max_sessions: sessions, umask, banner } = profile;
+  const may = profileSentence({ ...profile, readOnly });
+  return [
+    `M${may.slice(1)}.`,
+    ...(groups.length === 0 ? [] : [`In the host's groups: ${listed(groups)}.`]),
+    ...(sudo.length === 0 ? [] : [`By sudo, what the host allows in ${listed(sudo)}.`]),
+    ...(factor === "none" ? [] : ["Only with a security key, with touch and PIN at each login."]),
+    ...(idle === null ? [] : [`Sessions end after ${inWords(idle)} of silence.`]),
+    ...(sessions === null
+      ? []
+      : [`At most ${sessions} ${sessions === 1 ? "session" : "sessions"} for each connection.`]),
+    ...(umask === null ? [] : [`New files get the umask ${umask}.`]),
+    ...(banner === null ? [] : [`Before each login, the text in ${banner}.`]),
+  ];
+}
+
+const UNITS: Readonly<Record<string, string>> = { d: "day", h: "hour", m: "minute", s: "second" };
+
+/** "1h30m" as "1 hour 30 minutes". */
+function inWords(duration: string): string {
+  const word = (amount: string, unit: string) => ` ${amount} ${UNITS[unit]}${amount === "1" ? "" : "s"}`;
+  return duration.replace(/(\d+)([dhms])/g, (_, amount: string, unit: string) => word(amount, unit)).trim();
 }
 
 function forwardingOf(forwarding: boolean | readonly string[]): string {
