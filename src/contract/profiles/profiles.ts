@@ -6,7 +6,7 @@ import { PROFILE_KINDS, SECOND_FACTORS } from "../../shared/product/statuses.ts"
 import { count, described, IdParams, id, listed, listOf, statusOf, text, wholeNumber } from "../fields.ts";
 import { HostsConfirmation } from "../hosts-confirmation.ts";
 import { PreviewQuery, previewed, told } from "../preview.ts";
-import { operators, owners, type Routes } from "../route.ts";
+import { operators, owners, type Routes, reviewers } from "../route.ts";
 
 const MOST_NAMES = 20;
 const DIRECTORY =
@@ -102,7 +102,8 @@ export const profiles = {
     operationId: "listProfiles",
     summary: "List profiles",
     description: "By name, and not paged.",
-    who: operators,
+    // They choose one for a new user.
+    who: reviewers,
     answer: listed(ProfileRecord),
   },
   "POST /profiles": {

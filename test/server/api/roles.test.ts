@@ -125,7 +125,7 @@ const MAY: Readonly<Record<string, readonly Caller[]>> = {
   "POST /reviews/:id/items/:user": OPERATORS,
   "POST /reviews/:id/close": OPERATORS,
   "GET /reviews/:id/report": reading(OPERATORS),
-  "GET /profiles": reading(OPERATORS),
+  "GET /profiles": reading(REVIEWERS),
   "GET /profiles/:id": reading(OPERATORS),
   "POST /profiles": OWNERS,
   "PATCH /profiles/:id": OWNERS,
