@@ -32,7 +32,7 @@ const PAGES_BY_AREA = [
   pagesOf(adminPages, ["dashboard", "applications", "users", "audit", "settings", "admins", "webhooks"]),
   // The address of one user fits every name below the list's: the import comes before it.
   pagesOf(adminPages, ["userImport", "user", "tokens", "account", "hosts", "host", "hostGroups", "hostGroup"]),
-  pagesOf(adminPages, ["companies", "company", "reviews", "review", "sponsors"]),
+  pagesOf(adminPages, ["companies", "company", "reviews", "review", "sponsors", "profiles"]),
 ];
 
 /** Pages of an area under the names that their addresses have. */

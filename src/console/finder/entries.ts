@@ -3,7 +3,7 @@
 import { PAGES } from "../../shared/product/pages.ts";
 import type { AdminRole } from "../../shared/product/statuses.ts";
 import { navigationFor } from "../navigation.ts";
-import { mayChange } from "../roles.ts";
+import { mayChange, maySee } from "../roles.ts";
 import type { Principal } from "../session.tsx";
 import { common } from "../texts/common.ts";
 import { finderTexts as texts } from "../texts/finder.ts";
@@ -23,7 +23,8 @@ export function entriesFor(principal: Principal): {
 } {
   const { user_type: kind, role = "auditor" } = principal;
   const listed = navigationFor({ kind: "open", principal }, true).map(({ href, text }) => ({ text, to: href }));
-  const own = kind === "admin" ? [{ text: common.nav.account, to: PAGES.account }] : [];
+  const profiles = maySee(role, "hosts") ? [{ text: texts.profiles, to: PAGES.profiles }] : [];
+  const own = kind === "admin" ? [...profiles, { text: common.nav.account, to: PAGES.account }] : [];
   const actions = kind === "admin" ? adminActions(role) : userActions();
   return {
     pages: [...listed, ...own],

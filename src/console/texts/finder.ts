@@ -11,6 +11,7 @@ const en = {
   none: "Nothing is called so.",
   found: (amount: number) => count(amount, "result", "results"),
   everybody: "All users who match",
+  profiles: "Profiles",
   actions: {
     createUser: "Create a user",
     addCompany: "Add a company",

@@ -76,7 +76,28 @@ export async function fill(system: ConsoleApp): Promise<Filled> {
   await system.db.insert(outbox).values({ ...mail, attempts: 3, lastError: HOSTILE[0] });
   await done(admin.call("PUT", "/settings", { key: "policy.default_ttl", value: "60d" }));
   await fillCompanies(sessions);
+  await fillProfiles(sessions);
   return { ...sessions, hostId: await addHosts(system, sessions), reviewId: await addReview(admin) };
+}
+
+/** One of each kind; users have the first, by name. */
+async function fillProfiles({ admin, userId }: Filled): Promise<void> {
+  const limits = { idle: "30m", max_sessions: 2, second_factor: "verified" };
+  for (const profile of [
+    { name: "drop-box", kind: "sftp", directory: "/data/acme", umask: "027", ...limits },
+    {
+      name: "maintenance",
+      kind: "shell",
+      forwarding: ["db1.example.org:5432"],
+      groups: ["docs"],
+      sudo: ["restart-web"],
+    },
+    { name: "spare", kind: "command", command: "deploy", banner: "/etc/issue.net" },
+    { name: "to-the-databases", kind: "forward", targets: ["db1.example.org:5432", `${"w".repeat(60)}.example.org:1`] },
+  ]) {
+    await done(admin.call("POST", "/profiles", profile));
+  }
+  await done(admin.call("PATCH", `/users/${userId + 6}`, { profile: "drop-box" }));
 }
 
 /** One with limits and people, which is the first; one that has ended; the one that the user manages; and others. */

@@ -285,6 +285,24 @@ export const SCREENS: readonly Screen[] = [
   screen("sponsors", "admin", {
     dialogs: { move: first(dialog(/^Move …/), fill(/^E-mail of/, "eva@example.com"), showing(/What will happen/)) },
   }),
+  screen("profiles", "admin", {
+    dialogs: {
+      make: first(dialog(/^Make a profile/), choose(/^Kind/, "shell"), press(/^Make the profile/), (page) =>
+        page.getByRole("dialog").getByRole("alert").waitFor(),
+      ),
+      change: first(dialog(/^Change …/), fill(/^Most silence/, "2m"), showing(/What will happen/)),
+      "in use": first(dialog(/^Delete …/), (page) => page.getByRole("dialog").getByRole("alert").waitFor()),
+      "not in use": first(
+        async (page) => {
+          await page
+            .getByRole("button", { name: /^Delete …/ })
+            .last()
+            .click();
+        },
+        showing(/What will happen/),
+      ),
+    },
+  }),
   screen("hostGroups", "admin", { dialogs: { make: first(dialog(/^Make a group/), unfilled(/^Make the group/)) } }),
   screen("hostGroup", "admin", {
     path: ({ groupId }) => PAGES.hostGroup.replace(":id", String(groupId)),

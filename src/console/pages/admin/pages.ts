@@ -6,6 +6,7 @@ export { Host as host } from "../hosts/host.tsx";
 export { HostGroup as hostGroup } from "../hosts/host-group.tsx";
 export { HostGroups as hostGroups } from "../hosts/host-groups.tsx";
 export { Hosts as hosts } from "../hosts/hosts.tsx";
+export { Profiles as profiles } from "../profiles/profiles.tsx";
 export { Review as review } from "../reviews/review.tsx";
 export { Reviews as reviews } from "../reviews/reviews.tsx";
 export { Sponsors as sponsors } from "../reviews/sponsors.tsx";

@@ -1,10 +1,12 @@
 /** The settings: how long things last, in words; owners change them. */
 
 import { useState } from "preact/hooks";
+import { PAGES } from "../../../shared/product/pages.ts";
 import type { AnswerOf } from "../../api.ts";
 import { mayChange } from "../../roles.ts";
 import { signedIn } from "../../signed-in.tsx";
 import { settingsTexts as texts } from "../../texts/admin/settings.ts";
+import { profileTexts } from "../../texts/profiles/profiles.ts";
 import { Button } from "../../ui/button.tsx";
 import { moment, relative, useNow } from "../../ui/clock.ts";
 import { Notice } from "../../ui/notice.tsx";
@@ -37,7 +39,14 @@ export const Settings = signedIn(
     const close = () => setOpen(undefined);
     const saved = (setting: Setting) => done.tell(sentenceFor(setting));
     return (
-      <Page title={texts.title}>
+      <Page
+        title={texts.title}
+        actions={
+          <a class="button" href={PAGES.profiles}>
+            {profileTexts.title}
+          </a>
+        }
+      >
         <p class="lead">{texts.lead}</p>
         <ReadOnly area="settings" />
         <Done what={done.what} />
