@@ -153,7 +153,11 @@ async function addHosts(system: ConsoleApp, { admin, userId }: Filled): Promise<
   await done(admin.call("POST", "/host-groups", { name: "web", lease: "1h" }));
   await done(admin.call("POST", "/host-groups", { name: "laboratory-without-any-lease", lease: "none" }));
   const hostKeys = JSON.stringify([HOST_KEY]);
-  const web1 = await insertHost(system, "web1", { groups: ["web"], hostKeys, clockOffsetMs: 90_000 });
+  const profiles = JSON.stringify([
+    { name: "drop-box", state: "problem", problem: HOSTILE[0] },
+    { name: "maintenance", state: "applied", problem: "" },
+  ]);
+  const web1 = await insertHost(system, "web1", { groups: ["web"], hostKeys, clockOffsetMs: 90_000, profiles });
   await insertHost(system, "web2", { groups: ["web"], hostKeys, appliedId: 1 });
   const silent = { lastSeenAt: shift(clock.now(), -9 * HOUR), leaseUntil: shift(clock.now(), -5 * HOUR) };
   await insertHost(system, "storage-far-away.rechenzentrum-nord.example.org", silent);

@@ -164,6 +164,7 @@ export const SCREENS: readonly Screen[] = [
     dialogs: {
       extend: dialog(/^Extend …/, /What will happen/),
       edit: dialog(/^Edit …/),
+      profile: first(dialog(/^Profile …/), choose(/^Profile/, "drop-box"), showing(/What will happen/)),
       hours: first(dialog(/^Hours …/), unfold(/^Paint the week/)),
       hosts: first(dialog(/^Change hosts …/), fill(/^Hosts by name/, "web2"), showing(/What will happen/)),
       disable: dialog(/^Disable …/, /What will happen/),

@@ -7,10 +7,12 @@ import { forgetAnswers, signedIn } from "../../signed-in.tsx";
 import { userTexts } from "../../texts/admin/user.ts";
 import { userHoursTexts } from "../../texts/hours/hours.ts";
 import { networkTexts } from "../../texts/networks.ts";
+import { profileTexts } from "../../texts/profiles/profiles.ts";
 import { Button } from "../../ui/button.tsx";
 import { Page } from "../../ui/page.tsx";
 import { type DialogProps, useDialog } from "../../ui/use-dialog.ts";
 import { Loaded, useApi } from "../../use-api.tsx";
+import { ProfileDialog } from "../profiles/choice.tsx";
 import { Done, useDone } from "./done.tsx";
 import { forRole, ReadOnly, useRole } from "./for-role.tsx";
 import { EndAccessDialog } from "./user/access.tsx";
@@ -92,7 +94,10 @@ interface OverviewProps {
 function Overview({ user, onDone }: OverviewProps) {
   const { actions } = userTexts;
   const isAllowed = mayChange(useRole(), "users");
-  const { open, start, props } = useDialog<ChangeKind | "edit" | "networks" | "times" | "access" | "delete">(onDone);
+  const profiles = useApi("GET /profiles");
+  const { open, start, props } = useDialog<
+    ChangeKind | "edit" | "profile" | "networks" | "times" | "access" | "delete"
+  >(onDone);
   const dialog = { user, ...props };
   return (
     <section class="card" aria-label={userTexts.facts.label}>
@@ -105,6 +110,9 @@ function Overview({ user, onDone }: OverviewProps) {
           <Button onClick={() => start("edit")}>{actions.edit}</Button>
           <Button onClick={() => start("networks")}>{networkTexts.button}</Button>
           <Button onClick={() => start("times")}>{userHoursTexts.open}</Button>
+          {profiles.data?.items.length ? (
+            <Button onClick={() => start("profile")}>{profileTexts.choice.open}</Button>
+          ) : null}
           {user.on_request !== null && user.status === "active" ? (
             <Button kind="danger" onClick={() => start("access")}>
               {userHoursTexts.endAccess.open}
@@ -129,6 +137,7 @@ function Overview({ user, onDone }: OverviewProps) {
       {open === "edit" ? <EditDialog {...dialog} /> : null}
       {open === "networks" ? <UserNetworks {...dialog} /> : null}
       {open === "times" ? <TimesDialog {...dialog} /> : null}
+      {open === "profile" ? <ProfileDialog {...dialog} /> : null}
       {open === "access" ? <EndAccessDialog {...dialog} /> : null}
       {open === "delete" ? <DeleteDialog {...dialog} /> : null}
     </section>

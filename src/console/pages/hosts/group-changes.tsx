@@ -8,6 +8,7 @@ import type { DialogProps } from "../../ui/use-dialog.ts";
 import { namesIn } from "../admin/names.ts";
 import { PreviewedDialog } from "../admin/previewed-dialog.tsx";
 import { HoursField, hoursIn, hoursText } from "../hours/hours-field.tsx";
+import { useProfile } from "../profiles/choice.tsx";
 import type { Group } from "./host-groups.tsx";
 import { leaseIn, nameIn } from "./lease-text.ts";
 
@@ -77,6 +78,7 @@ export function ChangeGroup({ group, onClose, onDone }: GroupDialogProps) {
   const [oldHours] = useState(hoursText(before.hours));
   const [typed, setTyped] = useState(oldHours);
   const hours = hoursIn(typed);
+  const profile = useProfile(before.profile);
   const wanted = nameIn(name);
   const length = leaseIn(lease);
   const changes = {
@@ -84,6 +86,7 @@ export function ChangeGroup({ group, onClose, onDone }: GroupDialogProps) {
     ...(length === before.lease ? {} : { lease: length ?? null }),
     ...(isFresh === before.for_new_users ? {} : { for_new_users: true }),
     ...(typed === oldHours ? {} : { hours: hours ?? null }),
+    ...profile.changes,
   };
   const isPossible =
     wanted !== undefined && length !== undefined && hours !== undefined && Object.keys(changes).length > 0;
@@ -116,6 +119,7 @@ export function ChangeGroup({ group, onClose, onDone }: GroupDialogProps) {
         onValue={setLease}
       />
       <HoursField hint={texts.hours.hint} text={typed} onText={setTyped} />
+      {profile.field}
       {before.for_new_users ? null : (
         <label class="check">
           <input type="checkbox" checked={isFresh} onInput={(event) => setFresh(event.currentTarget.checked)} />

@@ -14,6 +14,7 @@ import { Loaded, useApi } from "../../use-api.tsx";
 import { Done, useDone } from "../admin/done.tsx";
 import { forRole, ReadOnly, useRole } from "../admin/for-role.tsx";
 import { hoursText } from "../hours/hours-field.tsx";
+import { ProfileFact } from "../profiles/choice.tsx";
 import { AddToGroup, ChangeGroup, DeleteGroup } from "./group-changes.tsx";
 import { type Group, GroupLease } from "./host-groups.tsx";
 import { Members } from "./members.tsx";
@@ -81,6 +82,7 @@ function Overview({ group, onDone }: OverviewProps) {
         <dd>{group.lease === null ? <span class="quiet">{facts.usual}</span> : <GroupLease lease={group.lease} />}</dd>
         <dt>{texts.hours.label}</dt>
         <dd>{hoursText(group.hours) || <span class="quiet">{texts.hours.none}</span>}</dd>
+        <ProfileFact name={group.profile} />
         <dt>{facts.created}</dt>
         <dd>
           <Time at={group.created_at} both />

@@ -19,6 +19,7 @@ import { type Column, Table } from "../../ui/table.tsx";
 import { Loaded, useApi } from "../../use-api.tsx";
 import { Done, useDone } from "../admin/done.tsx";
 import { forRole, ReadOnly, useRole } from "../admin/for-role.tsx";
+import { useProfile } from "../profiles/choice.tsx";
 import { leaseIn, nameIn } from "./lease-text.ts";
 
 export type Group = AnswerOf<"GET /host-groups/:id">;
@@ -96,6 +97,7 @@ function MakeGroup({ onClose, onDone }: MakeProps) {
   const { make } = texts;
   const [name, setName] = useState("");
   const [lease, setLease] = useState("");
+  const profile = useProfile();
   const [wrong, setWrong] = useState<{ readonly name?: string; readonly lease?: string }>({});
   const work = useAction(async () => {
     const wanted = nameIn(name);
@@ -106,7 +108,7 @@ function MakeGroup({ onClose, onDone }: MakeProps) {
     };
     setWrong(faults);
     if (wanted === undefined || length === undefined) return;
-    const group = await api("POST /host-groups", { body: { name: wanted, lease: length } });
+    const group = await api("POST /host-groups", { body: { name: wanted, lease: length, ...profile.changes } });
     await forgetAnswers();
     onDone(
       <p>
@@ -136,6 +138,7 @@ function MakeGroup({ onClose, onDone }: MakeProps) {
         value={lease}
         onValue={setLease}
       />
+      {profile.field}
       <p class="quiet">{make.effect}</p>
     </FormDialog>
   );

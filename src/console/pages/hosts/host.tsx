@@ -16,6 +16,7 @@ import { HostFacts } from "./host-facts.tsx";
 import { LockHost } from "./lock-host.tsx";
 import { People } from "./people.tsx";
 import { HostProblems } from "./problems.tsx";
+import { HostProfiles } from "./profiles.tsx";
 import { RetireHost } from "./retire-host.tsx";
 import type { HostDetail } from "./state.ts";
 
@@ -51,6 +52,7 @@ function One({ id }: { readonly id: number }) {
             <div class="stack">
               <Overview host={data} onDone={tell} />
               <HostProblems host={data} />
+              <HostProfiles host={data} />
               <People host={data} />
             </div>
           )}

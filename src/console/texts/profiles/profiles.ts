@@ -10,13 +10,13 @@ const en = {
   /** Where a user or a group of hosts gets one. */
   choice: {
     label: "Profile",
-    hint: "What they may do on the hosts.",
     none: "None: what the hosts let any account do",
     open: "Profile …",
     title: (name: string) => `Profile of ${name}`,
     submit: "Save",
     busy: "Saving …",
-    done: (name: string) => `${name} has another profile.`,
+    done: (name: string, profile: string) =>
+      `${name} has ${profile === "" ? "no profile" : `the profile ${profile}`} now.`,
   },
   /** On the page about a host. */
   held: {

@@ -2,8 +2,9 @@
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { Browser } from "playwright-core";
-import { PAGES } from "../../../../src/shared/product/pages.ts";
+import { hostGroupPage, hostPage, PAGES, userPage } from "../../../../src/shared/product/pages.ts";
 import type { Client } from "../../../support/app.ts";
+import { insertHost } from "../../../support/host-rows.ts";
 import { atRest, describeInBrowser, expectNoFaults, type WatchedPage } from "../../support/browser.ts";
 import { openBrowser } from "../../support/chromium.ts";
 import { type ConsoleApp, openConsoleApp, openSignedIn } from "../../support/console-app.ts";
@@ -121,5 +122,96 @@ describeInBrowser("profiles", () => {
       await says(page, "The profile spare was deleted.");
       expect(await profiles()).toHaveLength(1);
     });
+  });
+
+  test("a user gets one, another and none: it is said before what ends, and the page says what they may do", async () => {
+    const { page } = admin;
+    const hands = keyboard(page);
+    const id = await add("/users", { username: "jensen", email: "jensen@example.org" });
+    await page.goto(userPage(id));
+    await atRest(page);
+    expect(await page.getByRole("button", { name: "Profile …" }).count()).toBe(0);
+    await add("/profiles", dropBox);
+    await add("/profiles", { ...dropBox, name: "look-only", read_only: true });
+    await page.reload();
+    await hands.press("button", "Profile …");
+    await hands.choose("Profile", "drop-box");
+    await says(page, "jensen may copy files to and from /data/acme, nothing else.");
+    await says(page, /^Every session and process of ext_jensen ends/);
+    await hands.press("button", "Save");
+    await says(page, "jensen has the profile drop-box now.");
+    await says(page, "May copy files to and from /data/acme, nothing else.");
+    const profileNow = async () => (await client.call("GET", `/users/${id}`)).body.data.profile;
+    expect(await profileNow()).toBe("drop-box");
+    await hands.press("button", "Profile …");
+    await hands.choose("Profile", "None: what the hosts let any account do");
+    await says(page, "Nothing that is open ends.");
+    await hands.press("button", "Save");
+    await says(page, "jensen has no profile now.");
+    expect(await profileNow()).toBeNull();
+  });
+
+  test("it is chosen for a new user, for whom an application lets in, and for a group of hosts", async () => {
+    const { page } = admin;
+    const hands = keyboard(page);
+    await add("/profiles", dropBox);
+    await page.goto(PAGES.users);
+    await hands.press("button", "Create a user …");
+    await hands.type("Username", "jensen");
+    await hands.type("E-mail", "jensen@example.org");
+    await hands.choose("Profile", "drop-box");
+    await says(page, "Sessions end after 30 minutes of silence.");
+    await hands.press("button", "Create the user");
+    await says(page, /^jensen (?:was|is) created/);
+
+    const applied = { username: "kira", email: "kira@example.org", supervisor: "Bo", purpose: "To copy files" };
+    expect((await system.anonymous().call("POST", "/approvals", applied)).status).toBe(201);
+    await page.goto(PAGES.applications);
+    await hands.press("button", "Approve … kira");
+    await hands.choose("Profile", "drop-box");
+    await says(page, "May copy files to and from /data/acme, nothing else.");
+    await hands.press("button", "Approve");
+    await says(page, "kira: approved, and the account is created.");
+    const { items } = (await client.call("GET", "/users?sort=username")).body.data;
+    expect(items.map(({ username, profile }: Record<string, string>) => `${username} ${profile}`)).toEqual([
+      "jensen drop-box",
+      "kira drop-box",
+    ]);
+
+    await page.goto(PAGES.hostGroups);
+    await hands.press("button", "Make a group");
+    await hands.type("Name", "mirrors");
+    await hands.choose("Profile", "drop-box");
+    await hands.press("button", "Make the group");
+    await says(page, "The group mirrors is made.");
+    const group = (await client.call("GET", "/host-groups")).body.data.items.find(
+      ({ name }: { name: string }) => name === "mirrors",
+    );
+    expect(group.profile).toBe("drop-box");
+    await page.goto(hostGroupPage(group.id));
+    await says(page, "May copy files to and from /data/acme, nothing else.");
+    await hands.press("button", "Change …");
+    await hands.choose("Profile", "None: what the hosts let any account do");
+    await says(page, "What will happen");
+    await hands.press("button", "Save");
+    await says(page, "The group mirrors was changed.");
+    expect((await client.call("GET", `/host-groups/${group.id}`)).body.data.profile).toBeNull();
+  });
+
+  test("a host says which it holds, and why not", async () => {
+    const { page } = admin;
+    const profiles = [
+      { name: "drop-box", state: "problem", problem: "/data/acme is not root's" },
+      { name: "to-db", state: "applied", problem: "" },
+    ];
+    const { id } = await insertHost(system, "web1", { profiles: JSON.stringify(profiles) });
+    await page.goto(hostPage(id));
+    await says(page, "Profiles on this host");
+    const table = page.getByRole("table", { name: "Profiles on this host" });
+    expect(await table.getByRole("row").allInnerTexts()).toEqual([
+      expect.stringMatching(/^Profile\s+State$/),
+      expect.stringMatching(/^drop-box\s+not held\s+\/data\/acme is not root's$/),
+      expect.stringMatching(/^to-db\s+held$/),
+    ]);
   });
 });

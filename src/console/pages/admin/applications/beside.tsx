@@ -1,4 +1,4 @@
-/** The fields for what a new user gets beside what was applied for: the company, the sponsor and the hours. */
+/** The fields for what a new user gets beside what was applied for: the company, the sponsor, the hours and the profile. */
 
 import { useState } from "preact/hooks";
 import type { BodyOf } from "../../../api.ts";
@@ -7,6 +7,7 @@ import { applicationTexts } from "../../../texts/admin/applications.ts";
 import { Input } from "../../../ui/field.tsx";
 import { useCompany } from "../../companies/choice.tsx";
 import { useLaterHours } from "../../hours/later-hours.tsx";
+import { useProfile } from "../../profiles/choice.tsx";
 import { useRole } from "../for-role.tsx";
 import type { Application } from "./application.ts";
 
@@ -15,6 +16,7 @@ export function useBeside({ company_id: applied, sponsor_email: named }: Applica
   const { approve } = applicationTexts;
   const company = useCompany({ alone: true });
   const hours = useLaterHours(approve.hours);
+  const profile = useProfile();
   const [sponsor, setSponsor] = useState(named);
   // A manager applies for their own company; and who sees no users sees no companies.
   const maySeeCompanies = maySee(useRole(), "users") && applied === null;
@@ -33,6 +35,7 @@ export function useBeside({ company_id: applied, sponsor_email: named }: Applica
           autocomplete="off"
         />
         {hours.fields}
+        {profile.field}
       </>
     ),
     read: async (): Promise<Partial<BodyOf<"POST /approvals/:id/review">> | undefined> => {
@@ -43,6 +46,7 @@ export function useBeside({ company_id: applied, sponsor_email: named }: Applica
         ...(from.company_id == null ? {} : { company_id: from.company_id }),
         ...(sponsor.trim() === named ? {} : { sponsor_email: sponsor.trim() }),
         ...(week === null ? {} : { hours: week }),
+        ...profile.changes,
       };
     },
   };

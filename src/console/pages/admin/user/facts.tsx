@@ -8,6 +8,7 @@ import { Time } from "../../../ui/time.tsx";
 import { Typed } from "../../../ui/typed.tsx";
 import { useApi } from "../../../use-api.tsx";
 import { CompanyFact } from "../../companies/choice.tsx";
+import { ProfileFact } from "../../profiles/choice.tsx";
 import { useSetting } from "../setting.ts";
 import { AccessFacts } from "./access.tsx";
 import { endsOf } from "./ends.ts";
@@ -44,6 +45,7 @@ export function Facts({ user }: { readonly user: UserRecord }) {
       <dd>{removedAt === undefined ? facts.removedUnknown : <Time at={removedAt} both />}</dd>
       <dt>{facts.account}</dt>
       <dd>{user.host_account}</dd>
+      <ProfileFact name={user.profile} />
       <dt>{networkTexts.from}</dt>
       <dd>
         <NetworkList networks={user.source_networks} none={networkTexts.anywhere} />

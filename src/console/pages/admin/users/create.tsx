@@ -17,6 +17,7 @@ import { Area, Input } from "../../../ui/field.tsx";
 import { FormDialog } from "../../../ui/form-dialog.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { useCompany } from "../../companies/choice.tsx";
+import { useProfile } from "../../profiles/choice.tsx";
 import { daysOf, later, wholeDays } from "../days.ts";
 import { Will } from "../effects.tsx";
 import { usePrefilled } from "../prefilled.ts";
@@ -36,7 +37,8 @@ export function CreateDialog({ onClose, onDone }: CreateDialogProps) {
   const [username, setUsername] = useState("");
   const [email, setEmail] = useState("");
   const company = useCompany();
-  const person = usePerson(company.fields);
+  const profile = useProfile();
+  const person = usePerson([company.fields, profile.field]);
   const times = useNewTimes();
   const [typedDays, setDays] = useState<string>();
   const [wrong, setWrong] = useState<Wrong>({});
@@ -49,7 +51,7 @@ export function CreateDialog({ onClose, onDone }: CreateDialogProps) {
     const when = times.read();
     const from = await company.read();
     if (first !== undefined || when === undefined || from === undefined) return;
-    const known = { username: username.trim(), email: email.trim(), ...person.texts, ...from };
+    const known = { username: username.trim(), email: email.trim(), ...person.texts, ...from, ...profile.changes };
     const ttl_days = times.until === "" ? (days ?? 0) : 0;
     const user = await api("POST /users", { body: { ...known, ttl_days, ...when } });
     await forgetAnswers();
@@ -97,7 +99,7 @@ export function CreateDialog({ onClose, onDone }: CreateDialogProps) {
   );
 }
 
-/** The texts about the person, all of them optional, with the fields of the company among them. */
+/** The texts about the person, all of them optional, with the fields of the company and the profile among them. */
 function usePerson(company: ComponentChildren) {
   const { create } = userListTexts;
   const [fullName, setFullName] = useState("");
