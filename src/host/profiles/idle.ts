@@ -3,24 +3,26 @@
  * effect in a Match block. It is for people who forget, and no limit for those who do not want to: whoever keeps typing stays.
  */
 
-import { closeSync, constants, fstatSync, openSync, statSync, writeSync } from "node:fs";
 import type { HostProfile } from "../../protocol/profile.ts";
 import { MINUTE, SECOND } from "../../shared/time/clock.ts";
 import { formatDuration } from "../../shared/time/duration.ts";
 import { readAccounts } from "../account.ts";
 import { attempt } from "../executor.ts";
 import type { HostContext } from "../host-context.ts";
-import { connectionsOf, type Process, processesOf, readProc, readProcesses } from "../processes/processes.ts";
-import { errorCode } from "../safe-open.ts";
+import {
+  connectionsOf,
+  type ListedProcess,
+  type Process,
+  processesOf,
+  readProc,
+  readProcesses,
+} from "../processes/processes.ts";
+import { lastInput, terminalOf, writeToTerminal } from "../processes/terminals.ts";
 import { pathsOf, readHeld } from "./held.ts";
 import { groupOf } from "./names.ts";
 
-/** The kernel's number for a terminal that a program made (Linux, devices.txt). */
-const PTY_MAJOR = 136;
 /** A little more than from one look to the next. */
 const WARNING = 65 * SECOND;
-/** Fields of /proc/PID/stat after the name: state, parent, group, session, terminal. */
-const TERMINAL = 4;
 
 /** A session of an account, and since when nothing was heard of its client. */
 interface Session {
@@ -31,7 +33,19 @@ interface Session {
   /** Milliseconds since 1970. */
   readonly since: number;
   /** Only a terminal can be told something. */
-  readonly terminal?: string;
+  readonly terminal?: number;
+}
+
+interface Heard {
+  readonly bytes: string;
+  readonly since: number;
+}
+
+interface Look {
+  readonly processes: readonly ListedProcess[];
+  readonly now: Date;
+  /** Filled with what sessions without a terminal have read by now. */
+  readonly listening: Map<string, Heard>;
 }
 
 interface Owner {
@@ -41,19 +55,21 @@ interface Owner {
 }
 
 /** What sessions without a terminal had read at the last look, and since when. */
-let heard: ReadonlyMap<string, { readonly bytes: string; readonly since: number }> = new Map();
+let heard: ReadonlyMap<string, Heard> = new Map();
 /** The silences of terminals that were told of their end. */
 let told: ReadonlySet<string> = new Set();
 
 /** See `Host.endSilent`. */
 export async function endSilent({ settings, executor, log }: HostContext, now: Date): Promise<void> {
   if (settings.mode !== "direct") return;
-  const owners = ownersNow([...readHeld(pathsOf(settings)).values()].map(({ profile }) => profile));
-  const listening = new Map<string, { readonly bytes: string; readonly since: number }>();
+  const profiles = [...readHeld(pathsOf(settings)).values()].map(({ profile }) => profile);
+  const limited = profiles.filter(({ idleSeconds }) => idleSeconds !== undefined);
+  const processes = limited.length === 0 ? [] : readProcesses();
+  const listening = new Map<string, Heard>();
   const warned = new Set<string>();
-  for (const owner of owners) {
+  for (const owner of ownersNow(limited, processes)) {
     const limit = (owner.profile.idleSeconds ?? Infinity) * SECOND;
-    for (const session of sessionsOf(owner, now, listening)) {
+    for (const session of sessionsOf(owner, { processes, now, listening })) {
       const silence = now.getTime() - session.since;
       const key = `${session.key} ${session.since}`;
       if (silence >= limit) {
@@ -61,7 +77,7 @@ export async function endSilent({ settings, executor, log }: HostContext, now: D
         const about = { account: owner.name, profile: owner.profile.name, minutes: Math.floor(silence / MINUTE) };
         if (problem === undefined) log.info("a session that was silent for too long was ended", about);
       } else if (session.terminal !== undefined && silence >= limit - Math.min(WARNING, limit / 2)) {
-        if (!told.has(key)) tell(session.terminal, owner.uid, limit);
+        if (!told.has(key)) writeToTerminal(session.terminal, owner.uid, warning(limit));
         warned.add(key);
       }
     }
@@ -71,11 +87,10 @@ export async function endSilent({ settings, executor, log }: HostContext, now: D
 }
 
 /** The accounts with a limit that have anything running. */
-function ownersNow(profiles: readonly HostProfile[]): readonly Owner[] {
-  const limited = profiles.filter(({ idleSeconds }) => idleSeconds !== undefined);
-  if (limited.length === 0) return [];
+function ownersNow(limited: readonly HostProfile[], processes: readonly ListedProcess[]): readonly Owner[] {
+  if (processes.length === 0) return [];
   const { groups, passwd } = readAccounts();
-  const used = new Set(readProcesses().flatMap(({ uids }) => uids));
+  const used = new Set(processes.flatMap(({ uids }) => uids));
   return limited.flatMap((profile) =>
     [...(groups.get(groupOf(profile.name))?.members ?? [])].flatMap((name) => {
       const uid = passwd.get(name)?.uid;
@@ -88,12 +103,7 @@ function ownersNow(profiles: readonly HostProfile[]): readonly Owner[] {
  * The terminals that sshd made for an account with a shell; the sessions of one that copies files, by what they have read; and the connections
  * of one that only forwards. Programs without a terminal may be silent while they work.
  */
-function sessionsOf(
-  { name, uid, profile }: Owner,
-  now: Date,
-  listening: Map<string, { readonly bytes: string; readonly since: number }>,
-): readonly Session[] {
-  const processes = readProcesses();
+function sessionsOf({ name, uid, profile }: Owner, { processes, now, listening }: Look): readonly Session[] {
   const own = processesOf(processes, uid);
   const roots = new Set(connectionsOf(processes, name, uid).map(({ pid }) => pid));
   // sshd's own process for the connection, which runs as the account, and below it one for each session.
@@ -106,7 +116,7 @@ function sessionsOf(
       const since = lastInput(number, uid);
       if (since === undefined) return [];
       const those = own.filter(({ pid }) => terminalOf(pid) === number);
-      return [{ key: String(number), processes: those, since, terminal: pathOf(number) }];
+      return [{ key: String(number), processes: those, since, terminal: number }];
     });
   }
   const measured = profile.kind === "sftp" ? first : profile.kind === "forward" ? served : [];
@@ -121,38 +131,6 @@ function sessionsOf(
   });
 }
 
-/** The number of the terminal by which the process is controlled, if a program made that. */
-function terminalOf(pid: number): number | undefined {
-  const stat = readProc(`/proc/${pid}/stat`) ?? "";
-  const device = Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[TERMINAL]);
-  // Twenty bits of a minor number around twelve of a major one.
-  if (((device >> 8) & 0xfff) !== PTY_MAJOR) return undefined;
-  return (device & 0xff) | ((device >>> 12) & 0xfff00);
-}
-
-function pathOf(terminal: number): string {
-  return `/dev/pts/${terminal}`;
-}
-
-/** When somebody typed there last, to eight seconds, as the kernel notes it; undefined if it is not the account's. */
-function lastInput(terminal: number, uid: number): number | undefined {
-  const stat = statSync(pathOf(terminal), { throwIfNoEntry: false });
-  return stat?.uid === uid && stat.isCharacterDevice() ? stat.atimeMs : undefined;
-}
-
-/** A line on the terminal, unless its owner has stopped the output; never waits. */
-function tell(path: string, uid: number, limit: number): void {
-  const { O_WRONLY, O_NOCTTY, O_NONBLOCK, O_NOFOLLOW } = constants;
-  try {
-    const fd = openSync(path, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
-    try {
-      const stat = fstatSync(fd);
-      const text = `\r\nThis session ends soon, because nothing was typed here: after ${formatDuration(limit)} it is ended.\r\n`;
-      if (stat.uid === uid && stat.isCharacterDevice()) writeSync(fd, text);
-    } finally {
-      closeSync(fd);
-    }
-  } catch (error) {
-    if (errorCode(error) === "") throw error;
-  }
+function warning(limit: number): string {
+  return `This session ends soon, because nothing was typed here: after ${formatDuration(limit)} it is ended.`;
 }

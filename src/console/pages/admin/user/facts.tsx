@@ -62,14 +62,7 @@ export function Facts({ user }: { readonly user: UserRecord }) {
       <dd>
         <Text text={user.supervisor} />
       </dd>
-      {user.sponsor_email === "" ? null : (
-        <>
-          <dt>{facts.sponsor}</dt>
-          <dd>
-            <bdi>{user.sponsor_email}</bdi>
-          </dd>
-        </>
-      )}
+      <SponsorFact email={user.sponsor_email} />
       <CompanyFact user={user} />
       <dt>{facts.purpose}</dt>
       <dd>
@@ -93,6 +86,19 @@ export function Facts({ user }: { readonly user: UserRecord }) {
         <Time at={user.updated_at} both />
       </dd>
     </dl>
+  );
+}
+
+/** Who answers for them. */
+function SponsorFact({ email }: { readonly email: string }) {
+  if (email === "") return null;
+  return (
+    <>
+      <dt>{userTexts.facts.sponsor}</dt>
+      <dd>
+        <bdi>{email}</bdi>
+      </dd>
+    </>
   );
 }
 
