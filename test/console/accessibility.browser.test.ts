@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
-import { axeFinds } from "./support/axe.ts";
+import { PROJECT } from "../../src/build/packages.ts";
+import { axeFinds, OF_COLOURS, type Rules } from "./support/axe.ts";
 import { atRest, describeInBrowser, expectNoFaults, type WatchedPage } from "./support/browser.ts";
 import { openBrowser } from "./support/chromium.ts";
 import { type ConsoleApp, openConsoleApp, openFor } from "./support/console-app.ts";
@@ -8,14 +11,28 @@ import { type Filled, fill, signIn } from "./support/data.ts";
 import { SCREENS, type Screen } from "./support/screens.ts";
 
 /** WCAG 2.2, levels A and AA, and what axe itself recommends. */
-const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
-const SCHEMES = ["light", "dark"] as const;
+const RULES: Rules = {
+  type: "tag",
+  values: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
+};
+/** Both schemes, and what is looked at in each: in the second only what they differ in, as the first test shows. */
+const SCHEMES = [
+  ["light", RULES],
+  ["dark", OF_COLOURS],
+] as const;
 const WIDTHS = [1280, 320];
 /** Milliseconds for one screen, which takes one or two seconds. */
 const ANSWER = 45_000;
 
 /** How a screen gets into a state, before it is opened. */
 type State = "full" | "empty" | "loading" | "error";
+
+test("the schemes differ in colours alone: light-dark(), which takes nothing else, is the only thing that tells them apart", () => {
+  const files = [...new Bun.Glob("src/console/**/*.{css,ts,tsx}").scanSync(PROJECT)];
+  expect(files.filter((file) => /\.css$/.test(file)).length).toBeGreaterThan(2);
+  const asking = files.filter((file) => readFileSync(join(PROJECT, file), "utf8").includes("prefers-color-scheme"));
+  expect(asking).toEqual([]);
+});
 
 describeInBrowser("axe finds nothing on any screen", () => {
   const systems: Partial<Record<"full" | "empty", { readonly system: ConsoleApp; readonly data: Filled }>> = {};
@@ -62,11 +79,11 @@ describeInBrowser("axe finds nothing on any screen", () => {
     await page.goto(screen.path(where.data));
     await settled(page, state);
     await open?.(page);
-    for (const colorScheme of SCHEMES) {
+    for (const [colorScheme, rules] of SCHEMES) {
       for (const width of WIDTHS) {
         await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
         await page.setViewportSize({ width, height: 800 });
-        const found = await axeFinds(page, RULES);
+        const found = await axeFinds(page, rules);
         expect({ colorScheme, width, found, overflow: await overflow(page) }).toEqual({
           ...{ colorScheme, width },
           ...{ found: [], overflow: 0 },

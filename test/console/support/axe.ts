@@ -3,17 +3,26 @@
 import axe from "axe-core";
 import type { Page } from "playwright-core";
 
-/** What axe finds on the page by the rules of these tags, else by all, each with the elements it is about; nothing, if all is well. */
-export async function axeFinds(page: Page, tags?: readonly string[]): Promise<readonly string[]> {
+/** The rules that look at colours: all that can change with the scheme, where styles name it for nothing else. */
+export const OF_COLOURS = { type: "rule", values: ["color-contrast", "link-in-text-block"] } as const;
+
+/** Rules by their tags, or by their names. */
+export interface Rules {
+  readonly type: "tag" | "rule";
+  readonly values: readonly string[];
+}
+
+/** What axe finds on the page by these rules, else by all, each with the elements it is about; nothing, if all is well. */
+export async function axeFinds(page: Page, rules?: Rules): Promise<readonly string[]> {
   // Its source is half a megabyte: a document gets it once, however often it is looked at. No page has frames that need it, too.
   const hasAxe = await page.evaluate(() => "axe" in globalThis);
   if (!hasAxe) await page.evaluate(axe.source);
   return await page.evaluate(
-    async (values) => {
-      const only = values === null ? {} : { runOnly: { type: "tag" as const, values } };
+    async (runOnly) => {
+      const only = runOnly === null ? {} : { runOnly };
       const { violations } = await axe.run({ ...only, resultTypes: ["violations"] });
       return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
     },
-    tags === undefined ? null : [...tags],
+    rules === undefined ? null : { type: rules.type, values: [...rules.values] },
   );
 }
