@@ -11,8 +11,14 @@ const FAILED = /^\(fail\)|^✗ test\/.*\(worker crashed/;
 const LIST = /^\d+ tests? failed:$/;
 /** What Bun says of a failed test after its last line. */
 const AFTERWORD = /^ {2}\^ /;
+/** An error as Bun prints it: lines of the source, the message, the stack. */
+const ERROR =
+  /(?:^ *\d+ \| .*\n)*(?:^ +\^\n)?^\w*[eE]rror: .*\n(?:^(?!\((?:pass|fail|skip|todo)\)|test\/\S+:$).*\n)*?(?:^ +at .*\n)+/gm;
 
-/** For each failed test its file, what it said, as its error, and the line with its name. `output` is what `bun test` wrote, without colours. */
+/**
+ * For each failed test its file, what it said, as its error, and the line with its name; then the errors that are said elsewhere: what a
+ * busy worker prints can come later than the name of its test. `output` is what `bun test` wrote, without colours.
+ */
 export function whatFailedSaid(output: string): readonly string[] {
   const lines = output.split("\n");
   const end = lines.findIndex((line) => LIST.test(line));
@@ -34,5 +40,7 @@ export function whatFailedSaid(output: string): readonly string[] {
       said.set(file, lines);
     }
   }
-  return failures;
+  if (failures.length === 0) return [];
+  const errors = [...output.matchAll(ERROR)].map(([text]) => text.trimEnd());
+  return [...failures, ...errors.filter((error) => !failures.some((failure) => failure.includes(error)))];
 }
