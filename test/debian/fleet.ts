@@ -28,15 +28,16 @@ const PROMISED = 60;
 /** The shortest lease that there is, what the second enforcer may add, and what the tests may take; seconds. */
 const LEASE = 300;
 const SLACK = 30;
-/** Longer than cron waits between two looks, and than the second at job is due after; seconds. */
-const JOBS_WATCHED = 130;
+/** When the second at job is due, in minutes: after the lease, however long the first things take. */
+const JOB_DUE = 6;
+/** How long the host is watched after the lease, in seconds: longer than cron waits between two looks, and until that job is due and late. */
+const A_MINUTE_OF_CRON = 65;
+const LATE = 10;
 
-/** Runs it all; throws at the first thing that is wrong. */
+/** From joining to leaving, without the end of a lease; throws at the first thing that is wrong. */
 export async function twoHosts(hosts: TwoHosts, options: FleetOptions): Promise<void> {
-  const { service, web7 } = hosts;
-  const wire = await step("a wire between the two hosts", () => connect(service, web7));
-  await step("the service, with a certificate of an authority of its own", () => serves(hosts, options));
-  await joins(hosts, options);
+  const { web7 } = hosts;
+  const wire = await begins(hosts, options);
   await changes(hosts);
   await step("doctor and status on the agent's host are content", async () => {
     await web7.sh("uam agent status");
@@ -46,10 +47,21 @@ export async function twoHosts(hosts: TwoHosts, options: FleetOptions): Promise<
   await lockedThere(hosts, wire);
   await keepsJobs(hosts);
   await setBack(hosts, wire);
-  // Each way on one of the two pairs of hosts: a lease takes minutes to end.
-  await leaseEnds(hosts, wire, options.mode === "direct" ? "logins" : "sessions");
   if (options.mode === "direct") await leaves(hosts);
   else await retires(hosts);
+}
+
+/** The end of a lease, which takes minutes to come: each way in one mode. Throws at the first thing that is wrong. */
+export async function outlivesLease(hosts: TwoHosts, options: FleetOptions): Promise<void> {
+  const wire = await begins(hosts, options);
+  await leaseEnds(hosts, wire, options.mode === "direct" ? "logins" : "sessions");
+}
+
+async function begins(hosts: TwoHosts, options: FleetOptions): Promise<Wire> {
+  const wire = await step("a wire between the two hosts", () => connect(hosts.service, hosts.web7));
+  await step("the service, with a certificate of an authority of its own", () => serves(hosts, options));
+  await joins(hosts, options);
+  return wire;
 }
 
 async function serves({ service, web7 }: TwoHosts, { first }: FleetOptions): Promise<void> {
@@ -221,41 +233,44 @@ async function leaseEnds({ service, web7 }: TwoHosts, wire: Wire, ends: "logins"
       if (lease_until.seconds_left > LEASE) throw new Error(`the lease is ${lease_until.seconds_left} s long`);
     }, 90);
     // One that goes on keeps the user's manager, lingering or not: what that runs is the session's then.
-    if (ends === "sessions") await openSession(web7, USER, "third");
-    await plantJobs(web7);
+    if (ends === "sessions") await openSession(web7, USER, "first");
+    const later = await plantJobs(web7);
     await wire.cut();
     const begin = performance.now();
     await web7.sh("kill -STOP $(systemctl show --property=MainPID --value uam-agent)");
-    await admitted(web7, USER, "third");
+    await admitted(web7, USER, "first");
     await Bun.sleep((LEASE - 60) * 1000 - (performance.now() - begin));
-    await untilRefused(web7, "third", 60 + SLACK);
+    await untilRefused(web7, "first", 60 + SLACK);
     say(`      refused ${((performance.now() - begin) / 1000).toFixed(0)} s after the cut, with a lease of ${LEASE} s`);
     // The look that refuses logins ends these, too, which takes a busy machine some seconds.
     await web7.until(noneRuns(`-u ext_${USER}`), 60);
     const then = await ranBy(web7);
-    await Bun.sleep(JOBS_WATCHED * 1000);
+    const watched = Math.max(A_MINUTE_OF_CRON, Math.ceil((later - performance.now()) / 1000) + LATE);
+    await Bun.sleep(watched * 1000);
     same(await ranBy(web7), then, "what crontab, at job and lingering manager wrote after the lease");
-    say(`      in ${JOBS_WATCHED} s after that no crontab, at job or lingering manager of the account ran anything`);
+    say(`      in ${watched} s after that no crontab, at job or lingering manager of the account ran anything`);
     await wire.mend();
     await web7.sh("kill -CONT $(systemctl show --property=MainPID --value uam-agent)");
-    await untilAdmitted(web7, "third", 120);
+    await untilAdmitted(web7, "first", 120);
     await web7.until(`test "$(${RAN}cron)" -gt ${then.split(" ")[0]}`, 120);
     await web7.until(`systemctl is-active --quiet user@$(id -u ext_${USER})`, 30);
     await web7.sh(`crontab -u ext_${USER} -r; loginctl disable-linger ext_${USER}`);
   });
 }
 
-/** A crontab, an at job that runs on, one that is due later, and a service of a lingering manager: each writes lines. */
-async function plantJobs(web7: Container): Promise<void> {
+/** A crontab, an at job that runs on, one that is due after the lease, and a service of a lingering manager: each writes lines. Gives when that one is due. */
+async function plantJobs(web7: Container): Promise<number> {
   const as = `runuser -u ext_${USER} -- env XDG_RUNTIME_DIR=/run/user/$(id -u ext_${USER})`;
   const ticks = (name: string) => `while sleep 2; do date +%s >>/tmp/ran-${name}; done`;
   await web7.sh(`touch /tmp/ran-cron /tmp/ran-at /tmp/ran-linger; chmod 666 /tmp/ran-*
     loginctl enable-linger ext_${USER}
     echo '* * * * * date +\\%s >>/tmp/ran-cron' | ${as} crontab -
     cd /tmp; echo '${ticks("at")}' | ${as} at now
-    echo 'date +%s >>/tmp/ran-at' | ${as} at now + 6 minutes`);
+    echo 'date +%s >>/tmp/ran-at' | ${as} at now + ${JOB_DUE} minutes`);
+  const later = performance.now() + JOB_DUE * 60_000;
   await web7.until(`${as} systemd-run --user --quiet sh -c '${ticks("linger")}'`, 30);
   for (const name of ["cron", "at", "linger"]) await web7.until(orWakeAtd(`test -s /tmp/ran-${name}`), 90);
+  return later;
 }
 
 const RAN = "stat --format=%s /tmp/ran-";
