@@ -38,9 +38,9 @@ export function makeLane(project: string): Lane | undefined {
   return;
 }
 
-/** With processes and memory of its own, which end with the first of them. */
+/** With processes and memory of its own, which end with the first of them, and with whoever started it. */
 const WITHOUT_OTHERS = [
-  "unshare",
+  ...["setpriv", "--pdeathsig", "KILL", "unshare"],
   ...["--mount", "--pid", "--ipc", "--fork", "--mount-proc", "--kill-child"],
   ...["--propagation", "private"],
 ];
