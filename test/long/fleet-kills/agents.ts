@@ -15,6 +15,8 @@ export interface Seen {
   readonly uid: number;
   readonly open: boolean;
   readonly file: readonly string[];
+  /** Until when sshd takes its keys. */
+  readonly expireAt: string;
 }
 
 export interface Agent {

@@ -1,6 +1,7 @@
 /** Who changes something without a pause, and remembers what was answered with success. What is closed here is never opened again. */
 
 import { freshKey } from "../../support/keys.ts";
+import { makeWindows, type Window } from "./windows.ts";
 
 export interface Told {
   readonly did: "user.create" | "user.disable" | "user.delete" | "key.create" | "key.revoke";
@@ -14,6 +15,8 @@ export interface Changes {
   /** In the order of the answers. */
   readonly told: readonly Told[];
   readonly answers: ReadonlyMap<string, number>;
+  /** By the name of the account: outside of them nobody is ever let in. */
+  readonly windows: ReadonlyMap<string, Window>;
   /** Resolves once nobody has a request under way. */
   pause(): Promise<void>;
   resume(): void;
@@ -23,7 +26,7 @@ export interface Changes {
   insist(method: string, path: string): Promise<Answer>;
 }
 
-interface Answer {
+export interface Answer {
   readonly status: number;
   // biome-ignore lint/suspicious/noExplicitAny: the API's payloads of every shape
   readonly data: any;
@@ -40,16 +43,22 @@ export interface ChangesParts {
 const PATIENCE = 30_000;
 const TRIES = 60;
 
-/** Starts as many who make users, disable and delete them, and as many who upload and revoke keys. */
-export function startChanges(
-  { origin, codeFor, ...parts }: ChangesParts,
-  userMakers: number,
-  keyMakers: number,
-): Changes {
+/** How many do what without a pause. */
+export interface Makers {
+  /** Make users, disable and delete them. */
+  readonly users: number;
+  /** Upload and revoke keys. */
+  readonly keys: number;
+  /** Make users with hours. */
+  readonly windows: number;
+}
+
+export function startChanges({ origin, codeFor, ...parts }: ChangesParts, makers: Makers): Changes {
   let { token } = parts;
   let told: Told[] = [];
   const answers = new Map<string, number>();
   const cookies = new Map<string, string>();
+  const windows = new Map<string, Window>();
   let gate: PromiseWithResolvers<void> | undefined;
   let underWay = 0;
 
@@ -144,13 +153,16 @@ export function startChanges(
     }
   }
 
-  for (let maker = 0; maker < userMakers; maker++) void makeUsers(maker);
-  for (let maker = 0; maker < keyMakers; maker++) void makeKeys(maker);
+  for (let maker = 0; maker < makers.users; maker++) void makeUsers(maker);
+  for (let maker = 0; maker < makers.keys; maker++) void makeKeys(maker);
+  for (let maker = 0; maker < makers.windows; maker++)
+    void makeWindows(maker, { call, until, find, cookieOf }, windows);
   return {
     get told() {
       return told;
     },
     answers,
+    windows,
     async pause() {
       gate ??= Promise.withResolvers();
       while (underWay > 0) await Bun.sleep(20);

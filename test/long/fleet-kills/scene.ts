@@ -3,6 +3,7 @@
 import { rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { percentile } from "../../bench/bench.ts";
 import { type PostgresNode, startPostgresNodes } from "../../support/postgres-nodes.ts";
 import type { Random } from "../closings/random.ts";
 import { startReplicas } from "../failover/replicas.ts";
@@ -42,6 +43,7 @@ export interface SceneOptions {
 /** Commits wait for a standby, whichever node leads. */
 const SETTINGS = { synchronous_standby_names: "s1", wal_keep_size: "512MB" };
 const PATIENCE = 180_000;
+const MAKERS = { users: 3, keys: 2, windows: 2 };
 
 export async function openScene(options: SceneOptions): Promise<Scene> {
   const { replicas: count, agents: hosts, random, say, serviceFrom, agentsFrom } = options;
@@ -66,8 +68,8 @@ export async function openScene(options: SceneOptions): Promise<Scene> {
     const outcome = await replicas.services[random.below(count)]?.runAside(["otp", username]).catch(() => undefined);
     return /\b\d{4} ?\d{4}\b/.exec(outcome?.stdout ?? "")?.[0] ?? "";
   };
-  const changes = startChanges({ origin: front.origin, token: replicas.token, codeFor }, 3, 2);
-  const watch = startWatch(agents.all, () => changes.told, say);
+  const changes = startChanges({ origin: front.origin, token: replicas.token, codeFor }, MAKERS);
+  const watch = startWatch(agents.all, changes, say);
   const faults: string[] = [];
   const counts: Record<string, number> = {};
   const file = join(tmpdir(), `uam-fleet-kills-${process.pid}.backup`);
@@ -136,7 +138,7 @@ export async function openScene(options: SceneOptions): Promise<Scene> {
   }
   async function check(): Promise<void> {
     await changes.pause();
-    await eventually("hosts", () => differences(ask, agents.all));
+    await eventually("hosts", () => differences(ask, agents.all, changes.windows));
     for (const each of await unrecorded(ask, changes.told)) fault(`told, but not recorded: ${each}`);
     changes.resume();
   }
@@ -205,6 +207,7 @@ export async function openScene(options: SceneOptions): Promise<Scene> {
       return [
         `befell: ${each.join(", ")}`,
         `${changes.told.length} changes acknowledged, and ${forgotten} more that a restore took back; ${watch.closed.size} things closed; ${watch.looks()} looks at a host`,
+        `${watch.delays.opened.length} windows seen to begin on a host, ${spreadOf(watch.delays.opened)}; ${watch.delays.shut.length} to end, shut ${spreadOf(watch.delays.shut)}`,
         `answers: ${answers.join(", ")}`,
       ].join("\n");
     },
@@ -218,4 +221,11 @@ export async function openScene(options: SceneOptions): Promise<Scene> {
       rmSync(file, { force: true });
     },
   };
+}
+
+/** Milliseconds, in words. */
+function spreadOf(times: readonly number[]): string {
+  if (times.length === 0) return "none";
+  const [half, most] = [percentile(times, 0.5), Math.max(...times)];
+  return `half within ${(half / 1000).toFixed(1)} s, the last after ${(most / 1000).toFixed(1)} s`;
 }

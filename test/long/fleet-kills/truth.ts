@@ -1,18 +1,27 @@
 /** What is stored, held against what the hosts are and what was told. */
 
 import type { Agent } from "./agents.ts";
-import type { Told } from "./changes.ts";
+import type { Changes, Told } from "./changes.ts";
 
 /** Runs SQL on the primary. */
 export type Ask = <Row>(statement: string) => Promise<readonly Row[]>;
 
 /** Where hosts differ from what is stored; none if they are as they should be. */
-export async function differences(ask: Ask, agents: readonly Agent[]): Promise<readonly string[]> {
+export async function differences(
+  ask: Ask,
+  agents: readonly Agent[],
+  windows: Changes["windows"],
+): Promise<readonly string[]> {
   const users = await ask<{ name: string; open: boolean; keys: string }>(`
     select 'ext_' || u.username as name, u.disabled_at is null and u.expire_at > now() as open,
       (select coalesce(string_agg(k.fingerprint, ' ' order by k.id), '') from ssh_keys k where k.user_id = u.id and k.status = 'active') as keys
     from users u order by 1`);
-  const wanted = new Map(users.map(({ name, open, keys }) => [name, open ? `open ${keys}` : "shut"]));
+  const now = Date.now();
+  const isInside = (name: string) => {
+    const window = windows.get(name);
+    return window === undefined || (window.from <= now && now < window.to);
+  };
+  const wanted = new Map(users.map(({ name, open, keys }) => [name, open && isInside(name) ? `open ${keys}` : "shut"]));
   return agents.flatMap((agent) => {
     const accounts = agent.accounts();
     const names = new Set([...wanted.keys(), ...Object.keys(accounts)]);
