@@ -231,7 +231,7 @@ async function probe(field: Field, until: AbortSignal): Promise<readonly number[
 }
 
 /** Milliseconds until half and all of the hosts were seen, as the database says. */
-async function seen(
+export async function seen(
   field: Field,
   from: Date,
   expected: number,

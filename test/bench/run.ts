@@ -56,6 +56,10 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
     named: true,
   },
   fleet: { run: async (options) => (await import("./fleet.ts")).benchFleet(options), needs: ["dist/uam"] },
+  "fleet-hours": {
+    run: async (options) => (await import("./fleet-hours.ts")).benchFleetHours(options),
+    needs: ["dist/uam"],
+  },
   "fleet-single": {
     run: async (options) => (await import("./fleet-single.ts")).benchFleetSingle(options),
     needs: ["wrk", "git"],

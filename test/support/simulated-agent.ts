@@ -4,6 +4,7 @@
  */
 
 import { createHash, type KeyObject } from "node:crypto";
+import { hoursUntil, windowAt } from "../../src/agent/hours.ts";
 import {
   AGENT_PROTOCOL,
   AGENT_ROUTES,
@@ -48,6 +49,8 @@ export interface SimulationOptions {
   readonly wait: number;
   /** What applying a change takes, in milliseconds. */
   readonly applying: () => number;
+  /** Whether it keeps hours, by `tick()`. */
+  readonly hours?: boolean;
   /** Before it tries again after `failures` of them, in milliseconds. */
   readonly pause?: (failures: number) => number;
 }
@@ -63,12 +66,17 @@ export interface SimulatedAgent {
   confirmedAt: number;
   /** When the last answer that told of a change came. */
   toldAt: number;
+  /** When it last opened, and shut, an account with hours; 0: never. */
+  openedAt: number;
+  shutAt: number;
   /** States, reports, answers by status other than 200, connections that failed. */
   readonly counts: Record<string, number>;
   /** True: takes answers, and does nothing with them until it is false again. */
   hanging: boolean;
   /** Runs until `stop`; never throws. */
   run(): Promise<void>;
+  /** What a real one does each second: follows the hours of its accounts. */
+  tick(): void;
   stop(): void;
 }
 
@@ -83,9 +91,11 @@ const NOTHING = new Uint8Array();
 
 /** An agent that has just been started. */
 export function createSimulatedAgent(options: SimulationOptions): SimulatedAgent {
-  const { host, key, serviceKey, send, wait, applying, pause = backoff } = options;
+  const { host, key, serviceKey, send, wait, applying, hours = false, pause = backoff } = options;
   const accounts = new Map<string, HostState["accounts"][number]>();
   const removed: string[] = [];
+  /** Those with hours that are open. */
+  const open = new Set<string>();
   let counter = EPOCH;
   let nonce = "";
   let stopped = false;
@@ -98,9 +108,12 @@ export function createSimulatedAgent(options: SimulationOptions): SimulatedAgent
     confirmedId: 0,
     confirmedAt: 0,
     toldAt: 0,
+    openedAt: 0,
+    shutAt: 0,
     counts: {},
     hanging: false,
     run,
+    tick: followHours,
     stop: () => {
       stopped = true;
       wake.resume?.();
@@ -125,7 +138,8 @@ export function createSimulatedAgent(options: SimulationOptions): SimulatedAgent
   /** One round; false where the service refused. */
   async function step(): Promise<boolean> {
     const since = agent.cursor === "" ? "" : `since=${agent.cursor}&applied=${agent.cursor}&`;
-    const answer = await call("GET", `${AGENT_ROUTES.state}?${since}wait=${wait}`, "");
+    const said = hours ? `hours=${hoursUntil([...accounts.values()]) ?? "none"}&` : "";
+    const answer = await call("GET", `${AGENT_ROUTES.state}?${since}${said}wait=${wait}`, "");
     if (answer === undefined || stopped || agent.hanging) return answer !== undefined;
     const { data: state }: { readonly data: HostState } = JSON.parse(new TextDecoder().decode(answer));
     count(state.full ? "full states" : "states");
@@ -141,6 +155,7 @@ export function createSimulatedAgent(options: SimulationOptions): SimulatedAgent
       accounts.delete(name);
       removed.push(name);
     }
+    followHours();
     agent.cursor = state.cursor;
     // As a real agent does: the next request says so.
     if (!isNews || (!state.full && state.applied !== undefined)) return true;
@@ -150,6 +165,22 @@ export function createSimulatedAgent(options: SimulationOptions): SimulatedAgent
     agent.confirmedId = parseCursor(state.cursor)?.id ?? 0;
     agent.confirmedAt = Date.now();
     return true;
+  }
+
+  function followHours(): void {
+    if (!hours) return;
+    const now = Date.now();
+    const times = { earliest: now, latest: now, areSure: true };
+    for (const account of accounts.values()) {
+      if (account.hours === undefined) continue;
+      const isOpen = account.open && windowAt(account.hours, times, undefined) !== undefined;
+      if (isOpen === open.has(account.name)) continue;
+      if (isOpen) open.add(account.name);
+      else open.delete(account.name);
+      setTimeout(() => {
+        agent[isOpen ? "openedAt" : "shutAt"] = Date.now();
+      }, applying());
+    }
   }
 
   function report(): HostReport {

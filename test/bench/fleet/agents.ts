@@ -29,6 +29,10 @@ function follow(command: Command): Omit<Reply, "of"> | undefined {
       return {};
     case "told":
       return { times: agents.map(({ toldAt }) => toldAt) };
+    case "opened":
+      return { times: agents.map(({ openedAt }) => openedAt) };
+    case "shut":
+      return { times: agents.map(({ shutAt }) => shutAt) };
     case "confirmed":
       return { times: agents.map(({ confirmedAt, confirmedId }) => (confirmedId >= command.id ? confirmedAt : 0)) };
     case "hang":
@@ -59,10 +63,13 @@ function start(index: number): void {
     cursor: job.cursor,
     send: wire.send,
     wait: 55,
+    hours: job.hours ?? false,
     applying: () => APPLYING.least + Math.random() * (APPLYING.most - APPLYING.least),
   });
   agents.push(agent);
   void agent.run();
+  // Started at random: their looks are spread over the second.
+  if (job.hours === true) setInterval(() => agent.tick(), 1000);
 }
 
 function counts(): Record<string, number> {

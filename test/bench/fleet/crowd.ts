@@ -14,12 +14,14 @@ export interface Job {
   readonly serviceKey: string;
   /** What all have applied already; "": nothing. */
   readonly cursor: string;
+  /** Whether they keep hours: a look each second, as a real agent has. */
+  readonly hours?: boolean;
 }
 
 export type Command = { readonly n: number } & Order;
 type Order =
   | { readonly do: "start"; readonly within: number }
-  | { readonly do: "told" | "cost" | "stop" }
+  | { readonly do: "told" | "opened" | "shut" | "cost" | "stop" }
   | { readonly do: "confirmed"; readonly id: number }
   | { readonly do: "hang"; readonly count: number };
 
@@ -38,6 +40,9 @@ export interface Crowd {
   confirmed(id: number): Promise<readonly number[]>;
   /** For each agent, when it was last told of a change. */
   told(): Promise<readonly number[]>;
+  /** For each agent, when it last opened an account with hours, and shut one. */
+  opened(): Promise<readonly number[]>;
+  shut(): Promise<readonly number[]>;
   /** So many of each process do nothing from now on. */
   hang(count: number): Promise<void>;
   cost(): Promise<CrowdCost>;
@@ -64,6 +69,8 @@ export async function gatherCrowd(job: Job, processes: number): Promise<Crowd> {
   return {
     start: async (within) => void (await ask({ do: "start", within })),
     told: () => times({ do: "told" }),
+    opened: () => times({ do: "opened" }),
+    shut: () => times({ do: "shut" }),
     confirmed: (id) => times({ do: "confirmed", id }),
     hang: async (count) => void (await ask({ do: "hang", count: Math.round(count / processes) })),
     cost: async () => {
