@@ -310,6 +310,10 @@ export const LETTERS: readonly LetterCase[] = [
     make: (site, value) => access.accessRefused(site, { username: value, reason: `No: ${value}` }),
   },
   {
+    ...{ name: "accessUnanswered", to: "user", pages: ["/me"], without: [] },
+    make: (site, value) => access.accessUnanswered(site, { username: value, hours: 4 }),
+  },
+  {
     ...{ name: "adminInvited", to: "administrators", pages: ["/reset#VALUE"], without: [] },
     make: (site, value) =>
       invited.adminInvited(site, { username: value, role: "operator", token: value, ttl: 72 * HOUR, by: value }),

@@ -73,7 +73,7 @@ export const accessOnRequest = {
     operationId: "requestAccess",
     summary: "Ask for access",
     description:
-      "Only for users whose access is on request. By the rule `self` it is open when this answers, with its end; the session must have logged in within 15 minutes. Otherwise the sponsor or the administrators are asked, and the answer is 202 with the request: the time runs from the moment at which it is allowed, and the outcome comes by e-mail. Asking again before the end prolongs, at most to `max_hours` from now. Access never reaches beyond the user's hours, and sessions end with it.",
+      "Only for users whose access is on request. By the rule `self` it is open when this answers, with its end; the session must have logged in within 15 minutes. Otherwise the sponsor or the administrators are asked, and the answer is 202 with the request: the time runs from the moment at which it is allowed, and the outcome comes by e-mail; a request that nobody has answered for 7 days is rejected by the service. Asking again before the end prolongs, at most to `max_hours` from now. Access never reaches beyond the user's hours, and sessions end with it.",
     who: externalUsers,
     records: "access.request",
     body: AccessRequest,

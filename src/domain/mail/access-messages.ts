@@ -1,5 +1,6 @@
 /** Mails about access on request: to those who decide, and to the user. Pure, like messages.ts. */
 
+import { REQUEST_DAYS } from "../../shared/hours/on-request.ts";
 import { counted } from "../../shared/text/counted.ts";
 import type { Site } from "../operation/context.ts";
 import { code, date, fact, type Letter, letter, line, paragraph, quote } from "./letter.ts";
@@ -95,6 +96,21 @@ export function accessRefused(
   ]);
 }
 
-function hoursOf({ hours }: MailedAccessRequest): string {
+/** To the user: nobody answered their request, and nobody will. */
+export function accessUnanswered(
+  site: Site,
+  request: { readonly username: string; readonly hours: number | null },
+): Letter {
+  return letter(`Nobody answered your request for access to ${site.host}`, [
+    hello(request.username),
+    paragraph(
+      `Nobody answered your request for ${hoursOf(request)} of access to ${site.host} within ${REQUEST_DAYS} days, so it is void. Nothing else has changed. Ask again if you still need it.`,
+    ),
+    ...(site.console ? [toPage(site, "See your account", "me")] : []),
+    whomToAsk(site),
+  ]);
+}
+
+function hoursOf({ hours }: Pick<MailedAccessRequest, "hours">): string {
   return counted(hours ?? 0, "hour");
 }

@@ -14,7 +14,7 @@ import { mailboxOf } from "../mail/mailbox.ts";
 import { queueMail } from "../mail/outbox.ts";
 import { vouchAsked } from "../mail/sponsor-messages.ts";
 import type { Services, SponsorPolicy } from "../operation/context.ts";
-import { askQuestion } from "./questions.ts";
+import { askQuestion, QUESTION_TTL } from "./questions.ts";
 import { parseSponsor, requireSponsor } from "./sponsor-email.ts";
 import { keyOf, type Telling } from "./telling.ts";
 
@@ -24,12 +24,14 @@ const ASKED = {
   access: { kind: "access_request", hour: 6, day: 24, write: accessAsked },
 } as const;
 type Asked = keyof typeof ASKED;
+/** For how long after an application its sponsor is asked again: nobody is reminded for ever of what they do not answer. */
+const ASKED_AGAIN = 2 * QUESTION_TTL;
 /** Applications that one mail asks about. */
 const AT_ONCE = 20;
 
 /**
  * Mails the sponsor everything that they have not been asked about, unless their mailbox has had its maximum: then a later call does it. What
- * they were asked, and their link is dead without an answer, they are asked again.
+ * they were asked, and their link is dead without an answer, they are asked again, once.
  */
 export async function askSponsor(op: Telling, email: string, asked: Asked = "vouch"): Promise<void> {
   const { tx, context } = op;
@@ -107,6 +109,7 @@ function isWaiting(asked: Asked, now: Date) {
     eq(approvals.status, "pending"),
     eq(approvals.kind, ASKED[asked].kind),
     ne(approvals.sponsorEmail, ""),
-    sql`(${approvals.sponsorAnswer} = 'none' or (${approvals.sponsorAnswer} = 'asked' and not ${isAsked}))`,
+    sql`(${approvals.sponsorAnswer} = 'none' or (${approvals.sponsorAnswer} = 'asked' and not ${isAsked}
+      and ${approvals.createdAt} > ${shift(now, -ASKED_AGAIN).toISOString()}::timestamptz))`,
   );
 }

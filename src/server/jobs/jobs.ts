@@ -2,6 +2,7 @@
 
 import { Cron } from "croner";
 import { tellOfWaitingApplications } from "../../domain/approvals/notices.ts";
+import { endUnanswered } from "../../domain/approvals/unanswered.ts";
 import { createHeadReporter } from "../../domain/audit/head.ts";
 import { finishEndings } from "../../domain/companies/ending.ts";
 import { finishNarrowings } from "../../domain/companies/narrowing.ts";
@@ -127,8 +128,9 @@ export function jobsOf(services: Services, { reconcile, dataDir }: JobParts): re
   ];
 }
 
-/** Administrators are told of them, and sponsors are asked. */
+/** Administrators are told of them, and sponsors are asked; what nobody answered is void before. */
 async function askAboutApplications(services: Services): Promise<void> {
+  await endUnanswered(services, await beat(services));
   await tellOfWaitingApplications(services);
   await askWaitingSponsors(services);
 }

@@ -13,6 +13,11 @@ export interface OnRequest {
 /** A week. */
 export const MAX_REQUEST_HOURS = 168;
 
+/** A request that nobody has answered for this many days is void. */
+export const REQUEST_DAYS = 7;
+/** The reason that is stored with it then. */
+export const UNANSWERED = "Nobody answered in time";
+
 const TEXT = /^([a-z]+):([1-9]\d{0,3})h$/;
 
 /** The same; throws `invalid` for a number of hours that is not whole, or out of range. */

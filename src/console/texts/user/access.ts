@@ -21,7 +21,10 @@ const en = {
   asked: (hours: number, when: string) =>
     `For ${count(hours, "hour", "hours")}, on ${when}. The answer comes by e-mail.`,
   withdraw: "Withdraw it",
+  void: (when: string) => `Without one it is void on ${when}.`,
   rejected: "Your last request was refused",
+  unanswered: "Nobody answered your last request",
+  again: "It is void. Ask again if you still need access.",
   hours: "For how many hours",
   hoursHint: (most: number) => `At most ${count(most, "hour", "hours")}, from the moment at which it is allowed.`,
   hoursFault: (most: number) => `Give a whole number of hours from 1 to ${most}.`,

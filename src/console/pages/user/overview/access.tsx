@@ -1,8 +1,10 @@
 /** Access on request: asking for it, how long it is still open, why not now, and what became of the last request. */
 
 import { useState } from "preact/hooks";
+import { REQUEST_DAYS, UNANSWERED } from "../../../../shared/hours/on-request.ts";
 import { PAGES } from "../../../../shared/product/pages.ts";
 import { MAX_PURPOSE } from "../../../../shared/text/person.ts";
+import { DAY } from "../../../../shared/time/clock.ts";
 import { type AnswerOf, ApiFailure, api } from "../../../api.ts";
 import { forgetAnswers } from "../../../signed-in.tsx";
 import { accessTexts as texts } from "../../../texts/user/access.ts";
@@ -58,12 +60,22 @@ function LastRequest({ rule: { request }, isOpen }: { readonly rule: OnRequest; 
   if (request?.status === "pending") {
     return (
       <Notice kind="info" title={texts.waiting}>
-        <p>{texts.asked(request.hours, moment(request.created_at))}</p>
+        <p>
+          {texts.asked(request.hours, moment(request.created_at))}{" "}
+          {texts.void(moment(new Date(Date.parse(request.created_at) + REQUEST_DAYS * DAY).toISOString()))}
+        </p>
         <End label={texts.withdraw} />
       </Notice>
     );
   }
   if (request?.status !== "rejected" || request.reason === "Withdrawn" || isOpen) return null;
+  if (request.reason === UNANSWERED) {
+    return (
+      <Notice kind="warn" title={texts.unanswered}>
+        {texts.again}
+      </Notice>
+    );
+  }
   return (
     <Notice kind="warn" title={texts.rejected}>
       {request.reason === "" ? null : <Typed text={request.reason} />}
