@@ -474,7 +474,7 @@ export interface Operations {
   listAccess: {
     route: "GET /access";
     input: { query: { page?: number; page_size?: number; at: string; host?: string; company?: string } };
-    answer: { at: string; total: number; items: ({ username: string; host: string; until: string; fingerprints: (string)[]; decided_by: string })[]; complete_from: string | null; unknown: number };
+    answer: { at: string; total: number; items: ({ username: string; host: string; until: string; fingerprints: (string)[]; decided_by: string; profile: string })[]; complete_from: string | null; unknown: number };
     reason: "audit.unrecorded" | "database.full" | "internal" | "login.factor_needed" | "rate.limited" | "request.invalid" | "request.too_large" | "request.too_slow" | "role.insufficient" | "service.busy" | "service.not_ready" | "session.missing" | "session.wrong_kind" | "token.expired" | "token.misplaced" | "token.network" | "token.revoked" | "token.wrong";
   };
   /** List administrators. */
@@ -587,7 +587,7 @@ export interface Operations {
     route: "GET /profiles";
     input: {  };
     answer: { items: ({ id: number; name: string; kind: "shell" | "sftp" | "forward" | "command" | (string & {}); directory: string | null; read_only: boolean; umask: string | null; targets: (string)[]; forwarding: boolean | (string)[]; command: string | null; idle: string | null; max_sessions: number | null; second_factor: "none" | "verified" | (string & {}); attestation: "none" | (string & {}); groups: (string)[]; sudo: (string)[]; banner: string | null; users: number })[] };
-    reason: "database.full" | "internal" | "login.factor_needed" | "rate.limited" | "request.invalid" | "request.too_large" | "request.too_slow" | "role.insufficient" | "service.not_ready" | "session.missing" | "session.wrong_kind" | "token.expired" | "token.misplaced" | "token.network" | "token.revoked" | "token.wrong";
+    reason: "database.full" | "internal" | "login.factor_needed" | "rate.limited" | "request.invalid" | "request.too_large" | "request.too_slow" | "service.not_ready" | "session.missing" | "session.wrong_kind" | "token.expired" | "token.misplaced" | "token.network" | "token.revoked" | "token.wrong";
   };
   /** List people who may not come in again by single sign-on. */
   listRemovedAdmins: {

@@ -88,6 +88,10 @@ export const AccessList = v.pipe(
           v.description("Of the keys that counted, oldest first"),
         ),
         decided_by: described("root-admin", "Who created, enabled or extended the user last"),
+        profile: described(
+          "drop-box: may copy files to and from /data/acme, nothing else",
+          "What they could do there, by their profile and those of the groups by which they came there; the narrowest counted. Empty: not restricted",
+        ),
       }),
     ),
     complete_from: v.pipe(

@@ -27,6 +27,7 @@ export function searchedRecord({ records, since, isComplete }: Searched) {
 }
 
 /** An account that could be logged in to, as the API gives it. */
-export function accessRecord({ username, host, until, fingerprints, decidedBy }: Access) {
-  return { username, host, until: formatTimestamp(until), fingerprints: [...fingerprints], decided_by: decidedBy };
+export function accessRecord({ username, host, until, fingerprints, decidedBy, profile }: Access) {
+  const whence = { decided_by: decidedBy, profile };
+  return { username, host, until: formatTimestamp(until), fingerprints: [...fingerprints], ...whence };
 }

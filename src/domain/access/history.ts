@@ -10,6 +10,7 @@ import type { AuditRow } from "../../store/schema-audit.ts";
 import { spansOf } from "../hosts/group-hours.ts";
 import { type Detail, namesIn, textOf } from "./detail.ts";
 import { PastHosts } from "./past-hosts.ts";
+import { PastProfiles } from "./past-profiles.ts";
 
 /** The columns of a record that a history is made of. */
 export type HistoryRecord = Pick<AuditRow, "actor" | "action" | "resourceId" | "subjectId" | "result" | "detail">;
@@ -25,6 +26,8 @@ export interface Access {
   readonly fingerprints: readonly string[];
   /** Who created, enabled or extended the user last, or allowed what was on request. */
   readonly decidedBy: string;
+  /** What they could do there, in words: by their profile, and by those of the groups by which they came there; empty for anything. */
+  readonly profile: string;
 }
 
 /** Which of these accounts; all of them where nothing is given. */
@@ -49,6 +52,8 @@ interface PastUser {
   /** What was allowed last; undefined once it was ended. */
   allowed: { readonly until: number; readonly by: string } | undefined;
   isDisabled: boolean;
+  /** The name of their own profile; empty for none. */
+  profile: string;
   decidedBy: string;
   /** Fingerprints by the ids of the keys. */
   readonly keys: Map<string, string>;
@@ -63,6 +68,7 @@ const REMOVALS: readonly string[] = ["user.delete", "user.give_back", "lifecycle
 export class History {
   readonly #users = new Map<number, PastUser>();
   readonly #hosts = new PastHosts();
+  readonly #profiles = new PastProfiles();
 
   /** The actions that it learns from; other records change nothing. */
   static readonly ACTIONS: readonly AuditAction[] = [
@@ -71,6 +77,7 @@ export class History {
     ...(["access.allow", "access.end", "lifecycle.expire", "lifecycle.recycle", "reconcile.repair"] as const),
     ...(["key.create", "key.confirm", "key.revoke", "company.update", "service.restore"] as const),
     ...PastHosts.ACTIONS,
+    ...PastProfiles.ACTIONS,
   ];
 
   apply(record: HistoryRecord): void {
@@ -79,6 +86,8 @@ export class History {
     if (action.startsWith("key.")) this.#applyToKey(record, detail);
     else if (action.startsWith("host")) {
       if (result === "success") this.#hosts.apply(action, Number(resourceId), detail);
+    } else if (action.startsWith("profile.")) {
+      if (result === "success") this.#profiles.apply(detail);
     } else if (action === "company.update") this.#renameCompany(record, detail);
     else if (action === "service.restore") this.#endAllowances();
     else this.#applyToUser(record, detail);
@@ -92,12 +101,20 @@ export class History {
       if (!hasAccess(user, at.getTime()) || !isOpen(user.hours) || !isOpen(user.companyHours)) return [];
       if (company !== undefined && user.company !== company) return [];
       const fingerprints = [...user.keys.values()];
-      const open = [...this.#hosts.reached(user.hosts, user.groups)].flatMap((id) => hosts.get(id) ?? []);
-      return open
-        .filter((host) => wanted === undefined || host === wanted)
-        .map((host) => ({ username: user.username, host, fingerprints, ...grantOf(user) }));
+      return [...this.#hosts.reached(user.hosts, user.groups)].flatMap((id) => {
+        const host = hosts.get(id);
+        if (host === undefined || (wanted !== undefined && host !== wanted)) return [];
+        return [{ username: user.username, host, fingerprints, ...grantOf(user), profile: this.#profileOn(id, user) }];
+      });
     });
     return found.sort((one, other) => compare(one.username, other.username) || compare(one.host, other.host));
+  }
+
+  #profileOn(host: number, { profile, groups }: PastUser): string {
+    const byGroups = this.#hosts
+      .profiles(host, groups)
+      .map((binding) => this.#profiles.words(binding.profile, binding.group));
+    return [this.#profiles.words(profile), ...byGroups].filter(Boolean).join("; ");
   }
 
   #applyToUser({ action, actor, subjectId, result }: HistoryRecord, detail: Detail): void {
@@ -150,6 +167,7 @@ export class History {
       isOnRequest: textOf(detail, "on_request") !== "",
       allowed: undefined,
       isDisabled: false,
+      profile: textOf(detail, "profile"),
       decidedBy: actor,
       keys: new Map(),
       hosts: new Set(action === "user.adopt" ? [LOCAL_HOST] : []),
@@ -199,6 +217,7 @@ function updateUser(user: PastUser, detail: Detail): void {
   if (typeof company === "string") user.company = company;
   if (typeof companyHours === "string") user.companyHours = companyHours;
   if (typeof hours === "string") user.hours = hours;
+  if (typeof detail.profile === "string") user.profile = detail.profile;
   if (typeof onRequest === "string") user.isOnRequest = onRequest !== "";
   if (detail.starts_at !== undefined) user.startsAt = timeOf(detail, "starts_at");
   if (detail.allowed_until !== undefined) {

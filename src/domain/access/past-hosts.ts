@@ -15,6 +15,8 @@ interface PastGroup {
   name: string;
   /** Within which every account on its hosts is open; empty for always. */
   hours: string;
+  /** The profile of everybody who comes to its hosts by it; empty for none. */
+  profile: string;
   readonly members: Set<number>;
 }
 
@@ -26,7 +28,7 @@ const FIRST_GROUP_NAME = "default";
 export class PastHosts {
   readonly #hosts = new Map<number, PastHost>([[LOCAL_HOST, { name: LOCAL_NAME, isShut: false }]]);
   readonly #groups = new Map<number, PastGroup>([
-    [FIRST_GROUP, { name: FIRST_GROUP_NAME, hours: "", members: new Set([LOCAL_HOST]) }],
+    [FIRST_GROUP, { name: FIRST_GROUP_NAME, hours: "", profile: "", members: new Set([LOCAL_HOST]) }],
   ]);
   #defaultGroup = FIRST_GROUP;
 
@@ -67,6 +69,15 @@ export class PastHosts {
     return ids;
   }
 
+  /** The profiles of those of these groups by which somebody comes to the host, by the names of the groups. */
+  profiles(host: number, groups: ReadonlySet<number>): readonly { readonly group: string; readonly profile: string }[] {
+    const binding = [...groups].flatMap((id) => {
+      const { name, profile = "", members } = this.#groups.get(id) ?? {};
+      return name !== undefined && profile !== "" && members?.has(host) ? [{ group: name, profile }] : [];
+    });
+    return binding.sort((one, other) => (one.group < other.group ? -1 : 1));
+  }
+
   /** Takes a record of success. */
   apply(action: string, id: number, detail: Detail): void {
     switch (action) {
@@ -82,6 +93,7 @@ export class PastHosts {
         this.#groups.set(id, {
           name: textOf(detail, "name"),
           hours: textOf(detail, "hours"),
+          profile: textOf(detail, "profile"),
           members: new Set(idsOf(this.#hosts, namesIn(detail, "hosts"))),
         });
         return;
@@ -109,6 +121,7 @@ export class PastHosts {
     if (group === undefined) return;
     if (typeof detail.new_name === "string") group.name = detail.new_name;
     if (typeof detail.hours === "string") group.hours = detail.hours;
+    if (typeof detail.profile === "string") group.profile = detail.profile;
     if (detail.for_new_users === true) this.#defaultGroup = id;
     for (const host of idsOf(this.#hosts, namesIn(detail, "added"))) group.members.add(host);
     for (const host of idsOf(this.#hosts, namesIn(detail, "removed"))) group.members.delete(host);

@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { sql } from "drizzle-orm";
 import { ACCOUNT_PREFIX } from "../../shared/text/account-name.ts";
-import { profileSentence } from "../../shared/text/profile-sentence.ts";
+import { boundWords, profileSentence } from "../../shared/text/profile-sentence.ts";
 import { DAY, shift } from "../../shared/time/clock.ts";
 import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import type { Database, Transaction } from "../../store/client.ts";
@@ -113,9 +113,7 @@ interface Binding {
 /** For example "drop-box: may copy files to and from /data/acme, nothing else". */
 function bindingWords({ group, fields }: Binding): string {
   const { name, secondFactor } = fields;
-  const factor = secondFactor === "verified" ? ", with a security key and its PIN" : "";
-  const words = `${name}: ${profileSentence(hostProfileOf(fields))}${factor}`;
-  return group === null ? words : `by group ${group}, ${words}`;
+  return boundWords({ name, secondFactor, means: profileSentence(hostProfileOf(fields)) }, group ?? undefined);
 }
 
 /** The evidence as it is stored; "" for a user who is gone. */

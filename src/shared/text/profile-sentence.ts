@@ -72,6 +72,16 @@ function inWords(duration: string): string {
   return duration.replace(/(\d+)([dhms])/g, (_, amount: string, unit: string) => word(amount, unit)).trim();
 }
 
+/** A profile that binds somebody, themselves or by a group: "by group web, drop-box: may copy files to and from /data/acme, nothing else". */
+export function boundWords(
+  { name, means, secondFactor }: { readonly name: string; readonly means: string; readonly secondFactor: string },
+  group?: string,
+): string {
+  const factor = secondFactor === "verified" ? ", with a security key and its PIN" : "";
+  const words = `${name}: ${means}${factor}`;
+  return group === undefined ? words : `by group ${group}, ${words}`;
+}
+
 function forwardingOf(forwarding: boolean | readonly string[]): string {
   if (forwarding === true) return ", and forward connections";
   return forwarding === false

@@ -52,6 +52,7 @@ describe("accessAt()", () => {
         until: new Date(withoutKey.getTime() + 10 * DAY),
         fingerprints: [fingerprint],
         decidedBy: "root-admin",
+        profile: "",
       },
     ]);
     expect(await then(app, clock.now())).toEqual([]);

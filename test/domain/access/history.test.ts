@@ -15,6 +15,8 @@ import { finishClosings } from "../../../src/domain/lifecycle/finish.ts";
 import { followDueHours } from "../../../src/domain/lifecycle/hours.ts";
 import { expireDue, recycleDue } from "../../../src/domain/lifecycle/lifecycle.ts";
 import { audited } from "../../../src/domain/operation/audited.ts";
+import { createProfile } from "../../../src/domain/profiles/profiles.ts";
+import { updateProfile } from "../../../src/domain/profiles/update.ts";
 import { allowAccess } from "../../../src/domain/requests/allow.ts";
 import { endAccess } from "../../../src/domain/requests/end.ts";
 import { endAllowances } from "../../../src/domain/requests/restored.ts";
@@ -73,19 +75,33 @@ describe("over histories drawn at random", () => {
     for (const { shutBy, company } of moments.flatMap(({ was }) => was)) {
       seen.add(shutBy ?? (company === "" ? "open" : "open, of a company"));
     }
+    for (const { line, shutBy } of moments.flatMap(({ was }) => was)) {
+      if (shutBy === undefined && line.includes(": may "))
+        seen.add(line.includes("by group ") ? "profile, by group" : "profile");
+    }
     expect(moments.filter(({ was }) => was.some(({ shutBy }) => shutBy === undefined)).length).toBeGreaterThan(5);
   });
 
   test.if(isThorough)("each of what keeps accounts shut was among them", () => {
-    expect([...seen].sort()).toEqual(["company", "host", "hours", "open", "open, of a company", "request", "start"]);
+    expect([...seen].sort()).toEqual([
+      "company",
+      "host",
+      "hours",
+      "open",
+      "open, of a company",
+      "profile",
+      "profile, by group",
+      "request",
+      "start",
+    ]);
   });
 });
 
 async function told(app: TestApp, asked: Asked): Promise<string[]> {
   const { items } = await accessAt(app.system, asked, places);
   return items.map(
-    ({ username, host, until, fingerprints }) =>
-      `${username} ${host} ${until.toISOString()} ${[...fingerprints].sort().join(" ")}`,
+    ({ username, host, until, fingerprints, profile }) =>
+      `${username} ${host} ${until.toISOString()} ${[...fingerprints].sort().join(" ")} ${profile}`,
   );
 }
 
@@ -116,6 +132,11 @@ async function createLife(app: TestApp, seed: number) {
     hosts.push(Number(row?.id));
   }
 
+  await createProfile(system, { name: "anything", kind: "shell", forwarding: true });
+  await createProfile(system, { name: "inside", kind: "shell", forwarding: false });
+  await createProfile(system, { name: "database", kind: "forward", targets: ["db1:5432"] });
+  const profile = () => oneOf([null, null, "anything", "inside", "database"]);
+
   const timesOfNew = () => ({
     ...(random() < 0.3 ? { hours: hours() } : {}),
     ...(random() < 0.2 ? { onRequest: onRequest() } : {}),
@@ -126,7 +147,8 @@ async function createLife(app: TestApp, seed: number) {
     const username = `user${made}`;
     const ttlDays = 1 + Math.floor(random() * 40);
     const companyId = random() < 0.6 ? oneOf(companies) : undefined;
-    const user = { username, email: `${username}@example.org`, ttlDays, companyId, ...timesOfNew() };
+    const given = random() < 0.3 ? { profile: profile() } : {};
+    const user = { username, email: `${username}@example.org`, ttlDays, companyId, ...given, ...timesOfNew() };
     users.push((await createUser(system, user)).id);
   };
   const upload = async () => {
@@ -196,6 +218,13 @@ async function createLife(app: TestApp, seed: number) {
       made += 1;
       return updateHost(system, oneOf(hosts), { name: `host${made}` });
     },
+    ...Array.from({ length: 2 }, () => () => updateUser(system, oneOf(users), { profile: profile() })),
+    () => updateGroup(system, oneOf(groups), { profile: profile() }),
+    async () => {
+      const changes = [{ targets: ["db2:5432"] }, { targets: ["db1:5432"] }, { secondFactor: "verified" }] as const;
+      await updateProfile(system, "database", oneOf(changes));
+    },
+    () => updateProfile(system, "anything", { forwarding: random() < 0.5 }),
     ...Array.from({ length: 2 }, () => () => updateUser(system, oneOf(users), { hours: hours() })),
     ...Array.from({ length: 2 }, () => () => updateUser(system, oneOf(users), { onRequest: onRequest() })),
     () => updateUser(system, oneOf(users), { startsAt: start() }),

@@ -5,7 +5,7 @@ import type { Database } from "../../../src/store/client.ts";
 
 /** An account with keys, of a user who is active, on a host that is; and what keeps it shut all the same. */
 export interface Stored {
-  /** As an answer is compared: username, host, end, fingerprints. */
+  /** As an answer is compared: username, host, end, fingerprints, profile. */
   readonly line: string;
   readonly company: string;
   readonly host: string;
@@ -26,6 +26,17 @@ interface Row extends Record<string, unknown> {
   readonly allowed_from: string | null;
   readonly allowed_until: string | null;
   readonly fingerprints: string;
+  /** As JSON: what binds them there, their own first. */
+  readonly bound: string;
+}
+
+interface Bound {
+  readonly by: string | null;
+  readonly name: string;
+  readonly kind: string;
+  readonly forwarding: boolean;
+  readonly targets: readonly string[];
+  readonly second_factor: string;
 }
 
 /** In the order of the answer. */
@@ -36,6 +47,10 @@ export async function storedAt(db: Database, now: Date): Promise<readonly Stored
       union select g.user_id, m.host_id from grants g join host_group_members m on m.group_id = g.group_id)
     select u.username, h.name as host, coalesce(c.name, '') as company, u.expire_at::text, u.starts_at::text, u.hours, c.hours as company_hours,
       (select json_agg(g.hours) from host_group_members m join host_groups g on g.id = m.group_id where m.host_id = h.id and g.hours is not null)::text as host_hours,
+      (select coalesce(json_agg(to_jsonb(b) order by b.by collate "C" nulls first), '[]') from (
+        select null as by, p.* from profiles p where p.name = u.profile
+        union all select g.name, p.* from grants r join host_groups g on g.id = r.group_id join host_group_members m on m.group_id = g.id
+          join profiles p on p.name = g.profile where r.user_id = u.id and m.host_id = h.id) b)::text as bound,
       u.request_rule as rule, u.allowed_from::text, u.allowed_until::text, string_agg(k.fingerprint, ' ' order by k.fingerprint collate "C") as fingerprints
     from users u left join companies c on c.id = u.company_id join places p on p.user_id = u.id join hosts h on h.id = p.host_id join ssh_keys k on k.user_id = u.id
     where u.status = 'active' and u.expire_at > ${now.toISOString()}::timestamptz and h.status = 'active' and k.status = 'active'
@@ -62,7 +77,17 @@ function storedOf(row: Row, now: Date): Stored {
               : undefined;
   const ends = [row.expire_at, ...(rule === null || until === null ? [] : [until])];
   const end = new Date(Math.min(...ends.map((text) => new Date(text).getTime())));
-  return { line: `${username} ${host} ${end.toISOString()} ${row.fingerprints}`, company, host, shutBy };
+  const profile = (JSON.parse(row.bound) as readonly Bound[]).map(boundText).join("; ");
+  return { line: `${username} ${host} ${end.toISOString()} ${row.fingerprints} ${profile}`, company, host, shutBy };
+}
+
+/** Of the profiles that the test makes: any shell, or connections to one target. */
+function boundText({ by, name, kind, forwarding, targets, second_factor: factor }: Bound): string {
+  const may =
+    kind === "forward"
+      ? `may open connections to ${targets[0]}, nothing else`
+      : `may log in and run programs, and forward ${forwarding ? "" : "no "}connections`;
+  return `${by === null ? "" : `by group ${by}, `}${name}: ${may}${factor === "verified" ? ", with a security key and its PIN" : ""}`;
 }
 
 function hoursOfHost({ host_hours: hours }: Row): readonly string[] {

@@ -57,8 +57,8 @@ test("as CSV", async () => {
   const answer = await admin.call("GET", `/access?at=${then}`, undefined, { accept: "text/csv" });
   expect(answer.headers.get("content-type")).toBe("text/csv; charset=utf-8");
   const [columns, ...lines] = parseCsv(answer.text.slice(1));
-  expect(columns).toEqual(["username", "host", "until", "fingerprints", "decided_by"]);
-  expect(lines).toEqual([["bob", "local", expect.any(String), expect.stringMatching(/^SHA256:/), "admin"]]);
+  expect(columns).toEqual(["username", "host", "until", "fingerprints", "decided_by", "profile"]);
+  expect(lines).toEqual([["bob", "local", expect.any(String), expect.stringMatching(/^SHA256:/), "admin", ""]]);
 });
 
 test.each([

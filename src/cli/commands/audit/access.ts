@@ -53,6 +53,7 @@ const COLUMNS: readonly Column<AccessRecord>[] = [
   { header: "HOST", value: ({ host }) => host },
   { header: "UNTIL", value: ({ until }) => until },
   { header: "BY", value: ({ decided_by }) => decided_by, narrow: "cut" },
+  { header: "PROFILE", value: ({ profile }) => profile || "-", narrow: "below" },
   { header: "KEYS", value: ({ fingerprints }) => fingerprints.join(" "), narrow: "below" },
 ];
 
