@@ -68,6 +68,10 @@ function run(input: Input): Command {
       const isOver = preview || hasFaults || checked.good.length === 0;
       if (isOver && json) printJson(environment, importPreviewRecord(checked));
       if (!json) await printChecked(environment, checked);
+      if (!json && hasFaults) {
+        const orLeaveOut = checked.good.length > 0 ? ", or give --only-good for the lines without one" : "";
+        environment.err(`A line that has a fault keeps all others from being imported: correct it${orLeaveOut}.\n`);
+      }
       if (isOver) return hasFaults ? EXIT.failed : EXIT.done;
       const answer = yes ? "yes" : await ask?.(`Create ${counted(checked.good.length, "user")}? [y/N] `);
       if (!/^y(es)?$/i.test(answer ?? "")) {

@@ -54,7 +54,9 @@ describe("uam user import", () => {
     const { code, stdout, stderr } = await cli.run(["user", "import", path, "--yes"]);
     expect(code).toBe(1);
     expect(stdout).toMatch(/^LINE +COLUMN +FAULT\n3 +username +The username must.*\n4 +email +The e-mail must/);
-    expect(said(stderr)).toEndWith("3 users: 1 new, 2 with faults.\n");
+    expect(said(stderr)).toEndWith(
+      "3 users: 1 new, 2 with faults.\nA line that has a fault keeps all others from being imported: correct it, or give --only-good for the lines without one.\n",
+    );
     expect(await isThere("cem")).toBe(false);
     const good = await cli.run(["user", "import", path, "--yes", "--only-good", "--json"]);
     expect(good.code).toBe(0);
