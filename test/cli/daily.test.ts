@@ -69,6 +69,14 @@ describe("uam key free", () => {
   });
 });
 
+describe("uam access --at", () => {
+  test("says that a date means its end, where that is not over", async () => {
+    const { code, stderr } = await cli.run(["access", "--at", "2999-12-30"]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("--at lies in the future (2999-12-30T23:59:59.999Z)")]);
+    expect((await cli.run(["access", "--at", "1s"])).code).toBe(0);
+  });
+});
+
 describe("uam audit list", () => {
   test("prints newest first", async () => {
     const { stdout } = await cli.run(["audit", "list", "--page-size", "1", "--action", "user.create"]);
@@ -94,8 +102,21 @@ describe("uam audit list", () => {
     expect((await cli.json([...bob, "bob"])).items).toMatchObject([{ resource_id: "2" }]);
     expect(await cli.json([...bob, "ext_bob"])).toEqual(await cli.json([...bob, "2"]));
     expect((await cli.json([...bob, "4711"])).total).toBe(0);
-    expect((await cli.run([...bob, "nobody"])).stderr).toContain("give the id of a user who was deleted");
+    expect((await cli.run([...bob, "nobody"])).stderr).toEndWith("give the id of a user who was deleted\n");
     expect((await cli.json(["audit", "list", "--until", "2020-01-01t00:00:00+01:00"])).total).toBe(0);
+  });
+
+  test("names the id of the last user who had the name", async () => {
+    expect((await cli.run(["user", "create", "gone", "--email", "gone@example.org"])).code).toBe(0);
+    const disabled = await cli.run(["user", "disable", "gone"]);
+    expect(disabled.stdout).toMatch(/^hours +always$/m);
+    const [, id = ""] = /^id +(\d+)$/m.exec(disabled.stdout) ?? [];
+    expect((await cli.run(["user", "delete", "gone", "--yes"])).code).toBe(0);
+    for (const name of ["gone", "ext_gone"]) {
+      const { code, stderr } = await cli.run(["audit", "list", "--user", name]);
+      expect([code, stderr]).toEqual([1, expect.stringContaining(`: the last one of that name had ${id}\n`)]);
+    }
+    expect((await cli.json(["audit", "list", "--user", id])).total).toBe(3);
   });
 });
 

@@ -4,6 +4,7 @@ import { object, or } from "@optique/core/constructs";
 import { message } from "@optique/core/message";
 import { map, optional } from "@optique/core/modifiers";
 import { command, option } from "@optique/core/primitives";
+import { systemClock } from "../../../shared/time/clock.ts";
 import { formatOptionalTimestamp, formatTimestamp } from "../../../shared/time/timestamp.ts";
 import { jsonFlag, moment, textOption } from "../../terminal/arguments.ts";
 import { stored } from "../../terminal/completion.ts";
@@ -59,6 +60,11 @@ const COLUMNS: readonly Column<AccessRecord>[] = [
 
 function runAccess({ at, host, company, output, json }: Input): Command {
   return async (environment) => {
+    if (at > systemClock.now()) {
+      const said = `uam: --at lies in the future (${formatTimestamp(at)}): a date alone means its end, in UTC`;
+      environment.err(`${said}. For now, say --at 1s.\n`);
+      return EXIT.usage;
+    }
     const { accessAt } = await import("../../../domain/access/access.ts");
     const { accessCsv } = await import("../../../domain/access/file.ts");
     const { createExportPlaces } = await import("../../../domain/exports/places.ts");

@@ -57,8 +57,26 @@ async function userIdOf(context: Context, reference: string): Promise<number> {
   const user = await findUserReferred(context, reference);
   if (user !== undefined) return user.id;
   if (/^\d{1,15}$/.test(reference)) return Number(reference);
+  const id = await lastOfName(context, reference.replace(/^ext_/, ""));
+  const last = id === undefined ? "" : `: the last one of that name had ${id}`;
   throw new UamError(
     "not_found",
-    `There is no user named ${JSON.stringify(reference)}; give the id of a user who was deleted`,
+    `There is no user named ${JSON.stringify(reference)}; give the id of a user who was deleted${last}`,
   );
+}
+
+/** The id of the user who had this name and was removed last, as far back as a search of removals looks. */
+async function lastOfName(context: Context, username: string): Promise<string | undefined> {
+  if (!/^[a-z0-9_-]{1,32}$/.test(username)) return undefined;
+  const { searchAudit } = await import("../../../domain/audit/search.ts");
+  const page = { page: 1, pageSize: 100 };
+  const found = await Promise.all(
+    (["user.delete", "lifecycle.recycle"] as const).map((action) =>
+      searchAudit(context, { action, search: username }, page),
+    ),
+  );
+  return found
+    .flatMap(({ items }) => items)
+    .filter(({ result, detail }) => result === "success" && JSON.parse(detail).username === username)
+    .sort((one, other) => other.id - one.id)[0]?.resourceId;
 }

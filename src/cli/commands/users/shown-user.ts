@@ -24,10 +24,17 @@ export function withUser(
 
 /** Prints the user in the shape of the API's records. */
 export async function printUser(environment: CliEnvironment, user: UserRow, json: boolean): Promise<number> {
+  if (json) {
+    const { userRecord } = await import("../../../server/records.ts");
+    printJson(environment, userRecord(user, systemClock.now()));
+  } else await printUserFields(environment, user);
+  return EXIT.done;
+}
+
+/** Prints the user for people: the API's record, with hours and requests in the words of their options. */
+export async function printUserFields(environment: CliEnvironment, user: UserRow): Promise<void> {
   const { userRecord } = await import("../../../server/records.ts");
   const { onRequestText } = await import("../../../server/hours-records.ts");
   const record = userRecord(user, systemClock.now());
-  if (json) printJson(environment, record);
-  else printRecord(environment, { ...record, hours: user.hours ?? "always", on_request: onRequestText(user) ?? "" });
-  return EXIT.done;
+  printRecord(environment, { ...record, hours: user.hours ?? "always", on_request: onRequestText(user) ?? "" });
 }

@@ -9,12 +9,13 @@ import type { UserRow } from "../../../store/schema.ts";
 import { jsonFlag, reasonOption } from "../../terminal/arguments.ts";
 import { type Command, EXIT, withServices } from "../../terminal/environment.ts";
 import { requireUserReferred } from "../../terminal/find-user.ts";
-import { printJson, printRecord } from "../../terminal/output.ts";
+import { printJson } from "../../terminal/output.ts";
 import { previewFlag, previewUser } from "../../terminal/preview.ts";
 import { onlyName, type Selection, selectionOptions } from "../../terminal/user-selection.ts";
 import { confirmed, yesFlag } from "./confirmed.ts";
 import { awaitHostsOf, printHosts } from "./hosts-confirmed.ts";
 import { changeSeveral, previewSeveral, type SeveralChange } from "./several.ts";
+import { printUserFields } from "./shown-user.ts";
 
 export const disableCommand = command("disable", map(options(), runDisable), {
   brief: message`End the access of one user, or of several, at once.`,
@@ -82,9 +83,8 @@ function disableOne({ user: reference, reason, json }: One): Command {
       const { id } = await requireUserReferred(context, reference);
       return { user: await disableUser(context, id, { reason }), known: await awaitHostsOf(context, id) };
     });
-    const record = userRecord(user, systemClock.now());
-    if (json) printJson(environment, { ...record, ...hostsRecord(known) });
-    else printRecord(environment, record);
+    if (json) printJson(environment, { ...userRecord(user, systemClock.now()), ...hostsRecord(known) });
+    else await printUserFields(environment, user);
     if (!json) printHosts(environment, known);
     return EXIT.done;
   };

@@ -14,13 +14,14 @@ import { daysOption, endOption, jsonFlag, parseDays, reasonOption } from "../../
 import { type CliEnvironment, type Command, EXIT, withServices } from "../../terminal/environment.ts";
 import { requireUserReferred } from "../../terminal/find-user.ts";
 import { parseEnd } from "../../terminal/moment.ts";
-import { printJson, printRecord, visible } from "../../terminal/output.ts";
+import { printJson, visible } from "../../terminal/output.ts";
 import { previewFlag, previewUser } from "../../terminal/preview.ts";
 import { shellWord } from "../../terminal/shell-word.ts";
 import { onlyName, type Selection, selectionFault, selectionOptions } from "../../terminal/user-selection.ts";
 import { yesFlag } from "./confirmed.ts";
 import { awaitHostsOf, printHosts } from "./hosts-confirmed.ts";
 import { changeSeveral, previewSeveral, refused } from "./several.ts";
+import { printUserFields } from "./shown-user.ts";
 
 export const extendCommand = command(
   "extend",
@@ -89,9 +90,8 @@ function extendOne(reference: string, given: Wanted | undefined, { reason, yes, 
       const { user, isShorter } = await moveEnd(context, found.id, wanted, { reason, unchangedSince });
       const known = isShorter ? await awaitHostsOf(context, user.id) : undefined;
       const { hostsRecord, userRecord } = await import("../../../server/records.ts");
-      const record = userRecord(user, context.clock.now());
-      if (json) printJson(environment, { ...record, ...hostsRecord(known) });
-      else printRecord(environment, record);
+      if (json) printJson(environment, { ...userRecord(user, context.clock.now()), ...hostsRecord(known) });
+      else await printUserFields(environment, user);
       if (!json) printHosts(environment, known);
       return EXIT.done;
     });
