@@ -212,7 +212,12 @@ describeInBrowser("a page", () => {
     const { page, close } = await openFor(browser, branded, "admin");
     await page.goto(PAGES.users);
     await page.getByRole("button", { name: "Create a user …" }).click();
-    await page.getByRole("dialog").getByText("Dry run: what concerns the service's own host is only logged.").waitFor();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText("Dry run: what concerns the service's own host is only logged.").waitFor();
+    expect(await dialog.getByText("Dry run: nothing").isVisible()).toBe(false);
+    await page.goto(PAGES.tokens);
+    await page.getByRole("button", { name: /^Make a token/ }).click();
+    await dialog.getByText("Dry run: nothing on the service's own host is changed.").waitFor();
     await close();
     await branded.close();
     rmSync(directory, { recursive: true });

@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useInstallation } from "../installation.ts";
 import { common } from "../texts/common.ts";
 import type { Action } from "./action.ts";
 import { Button } from "./button.tsx";
@@ -30,6 +31,7 @@ interface FormDialogProps {
 export function FormDialog({ title, work, onClose, texts, ...rest }: FormDialogProps) {
   const { isDanger = false, isPossible = true, isReady = true, failure, children } = rest;
   const unsaved = useUnsaved();
+  const isDryRun = useInstallation()?.dry_run;
   const [isAsking, setAsking] = useState(false);
   const mayHold = work.failure !== undefined && work.mayHold;
   const close = () => {
@@ -41,6 +43,8 @@ export function FormDialog({ title, work, onClose, texts, ...rest }: FormDialogP
   };
   return (
     <Dialog title={title} onClose={close} onInput={unsaved.onInput}>
+      {/* The page's own sentence is behind the dialog. */}
+      {isDryRun ? <p class="dry-run">{common.dryRun}</p> : null}
       <Form onSubmit={() => (isPossible && isReady && !isAsking ? void work.run() : undefined)}>
         {children}
         {failure ?? <Failure failure={work.failure} />}
