@@ -46,7 +46,8 @@ const CA_FILE = "/etc/uam/agent-ca.pem";
 /** The token is spent last but for the start: anything this host lacks is found first. */
 export async function joinHost(environment: CliEnvironment, input: JoinInput): Promise<number> {
   if (input.line.length === 0) return await setUpAgain(environment, input);
-  const line = parseJoinLine(input.line.join(" "));
+  const isRead = input.line.length === 1 && input.line[0] === "-";
+  const line = parseJoinLine(isRead ? await environment.readStandardInput() : input.line.join(" "));
   const config = await loadConfig(environment);
   requireNoService();
   const before = requireFree(environment, input);

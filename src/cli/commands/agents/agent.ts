@@ -16,7 +16,7 @@ const join = command(
     object({
       line: multiple(
         argument(string({ metavar: "LINE" }), {
-          description: message`What uam host token printed at the service: its address, a token, and the fingerprint of its key. Without it, a host that has joined is set up again, for example after an update.`,
+          description: message`What uam host token printed at the service: its address, a token, and the fingerprint of its key. - reads it from standard input, where no other process sees it. Without it, a host that has joined is set up again, for example after an update.`,
         }),
         { max: 3 },
       ),

@@ -45,6 +45,11 @@ describe("uam agent", () => {
       code: 1,
       err: expect.stringContaining("the whole line"),
     });
+    const readStandardInput = async () => `https://127.0.0.1:9 uamj_${"a".repeat(40)} SHA256:x\n`;
+    expect(await run(["agent", "join", "-"], { readStandardInput })).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("The last part is not the fingerprint"),
+    });
   });
 
   test("run on a host that has not joined is a fault of configuration", async () => {
