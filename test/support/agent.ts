@@ -48,6 +48,8 @@ export interface TestAgent {
   held: string | undefined;
   /** Until when it says that it knows hours; undefined as older agents do. */
   hours: string | undefined;
+  /** Whether it says that it holds profiles; older agents do not. */
+  profiles: boolean;
   /** Asks as it is; a stale nonce is not asked again. */
   once(method: string, target: string, body?: unknown, twist?: Twist): Promise<AgentAnswer>;
   /** Asks as an agent does: again with a fresh nonce, and with a higher counter each time else. */
@@ -89,6 +91,7 @@ export function createAgent(reach: Reach, fleetKey: Uint8Array, name = "web1"): 
     cursor: "",
     held: undefined,
     hours: undefined,
+    profiles: false,
     once: async (method, target, body, twist = {}) => {
       const text = body === undefined ? "" : typeof body === "string" ? body : JSON.stringify(body);
       const bytes = Buffer.from(text);
@@ -131,7 +134,7 @@ export function createAgent(reach: Reach, fleetKey: Uint8Array, name = "web1"): 
     state: async (wait = 0, twist) => {
       const held = agent.held === undefined ? "" : `&held=${agent.held}`;
       const hours = agent.hours === undefined ? "" : `&hours=${agent.hours}`;
-      const target = `/agent/state?since=${agent.cursor}&wait=${wait}${held}${hours}`;
+      const target = `/agent/state?since=${agent.cursor}&wait=${wait}${held}${hours}${agent.profiles ? "&profiles=1" : ""}`;
       const answer = await agent.ask("GET", target, undefined, twist);
       if (answer.status !== 200 || !answer.signed) throw new Error(`state: ${answer.status} ${answer.error}`);
       const state: HostState = answer.data;

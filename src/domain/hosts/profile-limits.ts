@@ -124,3 +124,21 @@ export async function narrowedByProfile(
     .filter((id) => id !== LOCAL_HOST)
     .sort((one, other) => one - other);
 }
+
+/** The hosts where each of these profiles binds an account, by the user's own or by a group that they come by; none for one that is gone. */
+export async function readHostsOfProfiles(
+  db: Database | Transaction,
+  ids: readonly number[],
+): Promise<ReadonlyMap<number, ReadonlySet<number>>> {
+  // A record of a refused change may name anything.
+  const known = ids.filter((id) => Number.isSafeInteger(id));
+  const rows = await db.execute<{ id: string; hosts: readonly number[] }>(sql`
+    select p.id, to_json(array(
+      select distinct g.host_id from (
+        select g.host_id, g.user_id, null::text as profile from grants g where g.host_id is not null
+        union all select m.host_id, g.user_id, hg.profile from grants g join host_groups hg on hg.id = g.group_id
+          join host_group_members m on m.group_id = hg.id) g join users u on u.id = g.user_id
+      where g.host_id <> ${LOCAL_HOST} and (u.profile = p.name or g.profile = p.name) order by 1)) as hosts
+    from profiles p where p.id = any(${`{${known.join(",")}}`}::bigint[])`);
+  return new Map(rows.map(({ id, hosts }) => [Number(id), new Set(hosts.map(Number))]));
+}

@@ -3,21 +3,19 @@
  * then the host follows, new sessions before those that are open. Only more is a grant: the host holds it, or nothing is changed.
  */
 
-import { eq, sql } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 import { isWithin } from "../../protocol/profile-order.ts";
 import { publicMessage, UamError } from "../../shared/errors.ts";
 import { hostAccountOf } from "../../shared/text/account-name.ts";
 import { counted, namedUpTo } from "../../shared/text/counted.ts";
 import { profileSentence } from "../../shared/text/profile-sentence.ts";
-import type { Transaction } from "../../store/client.ts";
-import { LOCAL_HOST } from "../../store/schema.ts";
 import { type ProfileRow, profiles } from "../../store/schema-companies.ts";
 import { refOf } from "../accounts/account.ts";
 import { followProfile, noteNarrower } from "../accounts/profile-change.ts";
 import { hostProfileOf, type ProfileFields } from "../accounts/profiles.ts";
 import { lockFleet } from "../hosts/find.ts";
 import { noteNarrowedHosts } from "../hosts/group-hours.ts";
-import { requireComparable, requireHeldHere, usersOfProfile } from "../hosts/profile-limits.ts";
+import { readHostsOfProfiles, requireComparable, requireHeldHere, usersOfProfile } from "../hosts/profile-limits.ts";
 import { audited, auditedGrant } from "../operation/audited.ts";
 import type { Context, Operation } from "../operation/context.ts";
 import type { AuditDetail } from "../operation/entry.ts";
@@ -78,7 +76,7 @@ async function narrow(
     await store(op, row, after);
     const bound = (await usersOfProfile(op.tx, row.name)).map(({ id }) => id);
     await noteNarrower(op, bound);
-    noteNarrowedHosts(op, await hostsOfProfile(op.tx, row.name), (id) => {
+    noteNarrowedHosts(op, [...((await readHostsOfProfiles(op.tx, [row.id])).get(row.id) ?? [])], (id) => {
       record = id;
     });
     return { bound, profile: await readProfile(op.tx, ref) };
@@ -150,17 +148,6 @@ function changeDetail(before: ProfileRow, after: ProfileRow): AuditDetail {
       [`old_${name}`, old[name] ?? ""],
     ]),
   );
-}
-
-/** The further hosts on which the profile binds somebody, rising. */
-async function hostsOfProfile(tx: Transaction, name: string): Promise<readonly number[]> {
-  const rows = await tx.execute<{ host_id: number }>(sql`
-    select distinct p.host_id from (
-      select g.host_id, g.user_id, null::text as profile from grants g where g.host_id is not null
-      union all select m.host_id, g.user_id, hg.profile from grants g join host_groups hg on hg.id = g.group_id
-        join host_group_members m on m.group_id = hg.id) p join users u on u.id = p.user_id
-    where p.host_id <> ${LOCAL_HOST} and (u.profile = ${name} or p.profile = ${name}) order by 1`);
-  return rows.map(({ host_id }) => Number(host_id));
 }
 
 /** What changing it would do, and to whom. */

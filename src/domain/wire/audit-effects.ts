@@ -11,6 +11,8 @@ export type Touch =
   | { readonly kind: "host"; readonly host: number }
   /** Group members or group settings changed. */
   | { readonly kind: "group"; readonly group: number }
+  /** What the accounts that have it may do. */
+  | { readonly kind: "profile"; readonly profile: number }
   /** Every host is told everything anew. */
   | { readonly kind: "all" };
 
@@ -28,12 +30,13 @@ export function touchOf({
   if (effect === "all") return { kind: "all" };
   if (effect === "host") return { kind: "host", host: Number(resourceId) };
   if (effect === "group") return { kind: "group", group: Number(resourceId) };
+  if (effect === "profile") return { kind: "profile", profile: Number(resourceId) };
   return subjectId === null ? undefined : { kind: "user", user: subjectId, regrants: effect === "removal" };
 }
 
 /** Actions whose records concern hosts without a subject. */
 export const WITHOUT_SUBJECT = AUDIT_ACTIONS.filter((action) =>
-  ["host", "group", "all"].includes(hostEffectOf(action)),
+  ["host", "group", "profile", "all"].includes(hostEffectOf(action)),
 );
 
 /** Whether the subject may have other hosts, or the first ones, after it. */

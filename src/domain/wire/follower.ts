@@ -8,6 +8,7 @@ import { SECOND } from "../../shared/time/clock.ts";
 import { watchLog } from "../audit/follow.ts";
 import type { AuditHead } from "../audit/head.ts";
 import { hex } from "../audit/seal.ts";
+import { readHostsOfProfiles } from "../hosts/profile-limits.ts";
 import type { Services } from "../operation/context.ts";
 import { mayChangeHosts, mayRemove, maySetHosts, type Touch } from "./audit-effects.ts";
 import type { News } from "./held-requests.ts";
@@ -107,10 +108,11 @@ function createLogView({ db, log }: Pick<Services, "db" | "log">, listener: List
     await membership.load();
     const floor = Math.max(0, now.id - WINDOW);
     const touches = await readTouches(db, floor, now.id);
-    // The group's members at that time are unknown.
+    // The group's members at that time, and who had the profile, are unknown.
+    const isForMany = ({ kind }: Touch) => kind === "group" || kind === "profile";
     window.begin(
       floor,
-      touches.map(({ id, touch }) => ({ id, touch, hosts: touch.kind === "group" ? "all" : undefined })),
+      touches.map(({ id, touch }) => ({ id, touch, hosts: isForMany(touch) ? "all" : undefined })),
     );
     seals.forget();
     if (now.id > 0) seals.remember(now);
@@ -146,8 +148,10 @@ function createLogView({ db, log }: Pick<Services, "db" | "log">, listener: List
     if (records.some(({ action }) => mayChangeHosts(action))) await membership.reloadHosts();
     await membership.reloadUsers([...new Set(regranted)]);
     const removed = touched.some(({ touch }) => mayRemove(touch)) ? await readRemovalsAfter(db, head.id) : new Map();
+    const profiles = touched.flatMap(({ touch }) => (touch.kind === "profile" ? [touch.profile] : []));
+    const bound = profiles.length > 0 ? await readHostsOfProfiles(db, profiles) : new Map();
     // From here to the new head nothing is waited for: who asks meanwhile finds all of it or none.
-    const { entries, news } = effectsOf(touched, { before, membership, removed });
+    const { entries, news } = effectsOf(touched, { before, membership, removed, bound });
     for (const entry of entries) window.add(entry);
     const newest = records.at(-1);
     if (newest !== undefined) head = { id: newest.id, seal: hex(newest.mac) };
@@ -189,12 +193,14 @@ interface MembershipChange {
   /** After them. */
   readonly membership: Pick<Membership, "hostsOf" | "membersOf">;
   readonly removed: ReadonlyMap<number, readonly AccountRef[]>;
+  /** The hosts where somebody has a touched profile. */
+  readonly bound: ReadonlyMap<number, ReadonlySet<number>>;
 }
 
 /** The effects of records on the hosts: what is kept for later, and what is told now. */
 function effectsOf(
   touched: readonly Touched[],
-  { before, membership, removed }: MembershipChange,
+  { before, membership, removed, bound }: MembershipChange,
 ): { readonly entries: readonly Entry[]; readonly news: Omit<News, "at"> } {
   const users = new Map<number, ReadonlySet<number>>();
   const whole = new Set<number>();
@@ -204,6 +210,11 @@ function effectsOf(
     else if (touch.kind === "host") whole.add(touch.host);
     else if (touch.kind === "group") {
       const hosts = membership.membersOf(touch.group).union(before.groups.get(touch.group) ?? new Set<number>());
+      for (const host of hosts) whole.add(host);
+      return { id, touch, hosts };
+    } else if (touch.kind === "profile") {
+      // Who had it before, and no longer has, is told by the record of that.
+      const hosts = bound.get(touch.profile) ?? new Set<number>();
       for (const host of hosts) whole.add(host);
       return { id, touch, hosts };
     } else {

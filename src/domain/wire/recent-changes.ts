@@ -53,7 +53,7 @@ export function createWindow(size: number, hasAccount: (user: number, host: numb
         const { touch, hosts } = entries[index] as Entry;
         if (touch.kind === "all" || (touch.kind === "host" && touch.host === host)) return { kind: "whole" };
         const isNamed = hosts === "all" || hosts?.has(host) === true;
-        if (touch.kind === "group" && isNamed) return { kind: "whole" };
+        if ((touch.kind === "group" || touch.kind === "profile") && isNamed) return { kind: "whole" };
         if (touch.kind === "user" && (isNamed || hasAccount(touch.user, host))) users.add(touch.user);
       }
       const removals = id < lastRemoval;

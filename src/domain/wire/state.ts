@@ -121,13 +121,14 @@ export function createStates(services: Services): States {
     const hold = () => requests.hold({ host: host.id, wait: request.wait, signal: request.signal });
     const missed = await readMissed(sources, host, { place: { id: place.id, cursor: since }, hold });
     if (missed.kind === "whole") return await whole(host);
-    if (missed.kind === "changes") return write(host, missed.told);
+    if (missed.kind === "changes") return write(await boundNow(services, host, missed.told), missed.told);
     const end = await missed.end;
     await requireFresh(follower);
     if (end.kind === "again") return await answer({ ...request, wait: 0 });
     if (end.kind === "whole") return await whole(host);
     const told = end.kind === "changes" ? partIn(end, host, follower) : undefined;
-    return write(host, told ?? { cursor: missed.cursor, full: false, accounts: [], removed: [] });
+    if (told === undefined) return write(host, { cursor: missed.cursor, full: false, accounts: [], removed: [] });
+    return write(await boundNow(services, host, told), told);
   }
 
   return {
@@ -144,6 +145,14 @@ export function createStates(services: Services): States {
       await follower.stop();
     },
   };
+}
+
+/** The host with the profiles of now: one that an account was given since the request came is told with the account's own news, and with no other. */
+async function boundNow(services: Services, host: AdmittedHost, { accounts }: ToldPart): Promise<AdmittedHost> {
+  const isBound = accounts.some(({ profile, groups = [] }) => profile !== undefined || groups.length > 0);
+  if (!isBound || host.holdsProfiles !== true) return host;
+  const { profiles } = (await readHost(services, host.id)) ?? host;
+  return { ...host, profiles };
 }
 
 /** What the request itself said. */

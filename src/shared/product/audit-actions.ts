@@ -19,10 +19,10 @@ export type ResourceType = (typeof RESOURCE_TYPES)[number];
 
 /**
  * The meaning of a record for further hosts. "user" may change access on the hosts of its subject, "new user" gives them the first ones, and
- * "removal" concerns hosts that they no longer have, too. "host" and "group" have the host, or the group's members, told everything anew, and
- * "all" every host.
+ * "removal" concerns hosts that they no longer have, too. "host", "group" and "profile" have the host, the group's members, or the hosts where
+ * somebody has the profile, told everything anew, and "all" every host.
  */
-export type HostEffect = "none" | "user" | "new user" | "removal" | "host" | "group" | "all";
+export type HostEffect = "none" | "user" | "new user" | "removal" | "host" | "group" | "profile" | "all";
 
 /**
  * Every audit action, with the kind of resource that its records are about ("" if they name none), and what they mean for hosts. Lists find
@@ -114,9 +114,9 @@ const ACTIONS = {
   "company.delete": ["company", "none"],
   "company.end": ["company", "none"],
   "company.resume": ["company", "none"],
-  "profile.create": ["profile", "all"],
-  "profile.update": ["profile", "all"],
-  "profile.delete": ["profile", "all"],
+  "profile.create": ["profile", "none"],
+  "profile.update": ["profile", "profile"],
+  "profile.delete": ["profile", "none"],
   "review.start": ["review", "none"],
   "review.answer": ["review", "none"],
   "review.unanswered": ["review", "none"],

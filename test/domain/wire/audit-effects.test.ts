@@ -31,6 +31,8 @@ describe("touchOf()", () => {
     expect(touched("host.lock", null)).toEqual({ kind: "host", host: 3 });
     expect(touched("host_group.update", null)).toEqual({ kind: "group", group: 3 });
     expect(touched("fleet.accept", null)).toEqual({ kind: "all" });
+    expect(touched("profile.update", null)).toEqual({ kind: "profile", profile: 3 });
+    expect([touched("profile.create", null), touched("profile.delete", null)]).toEqual([undefined, undefined]);
     expect([touched("host.enrol", null), touched("host.drift")]).toEqual([undefined, undefined]);
     expect(AUDIT_ACTIONS.filter((action) => touched(action, null) !== undefined)).toEqual(WITHOUT_SUBJECT);
   });

@@ -46,7 +46,7 @@ describe("createWindow()", () => {
     expect(kept.since(HOST, 1)).toEqual({ kind: "changes", users: [], removals: true });
   });
 
-  test("tells a host everything after a change of the host itself, of one of its groups, or of all", () => {
+  test("tells a host everything after a change of the host itself, of one of its groups, of a profile that somebody has there, or of all", () => {
     const host = window();
     host.begin(0, [{ id: 1, touch: { kind: "host", host: HOST }, hosts: undefined }]);
     expect([host.since(HOST, 0).kind, host.since(HOST + 1, 0).kind]).toEqual(["whole", "nothing"]);
@@ -54,6 +54,9 @@ describe("createWindow()", () => {
     group.begin(0, [{ id: 1, touch: { kind: "group", group: 3 }, hosts: new Set([HOST]) }]);
     expect(group.since(HOST, 0)).toEqual({ kind: "whole" });
     expect(group.since(HOST + 1, 0)).toEqual({ kind: "changes", users: [], removals: true });
+    const profile = window();
+    profile.begin(0, [{ id: 1, touch: { kind: "profile", profile: 3 }, hosts: new Set([HOST]) }]);
+    expect([profile.since(HOST, 0).kind, profile.since(HOST + 1, 0).kind]).toEqual(["whole", "nothing"]);
     const all = window();
     all.begin(0, [{ id: 1, touch: { kind: "all" }, hosts: undefined }]);
     expect(all.since(HOST, 0)).toEqual({ kind: "whole" });
