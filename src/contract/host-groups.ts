@@ -5,6 +5,7 @@ import { count, described, IdParams, id, listed, listOf, shownProfile, statusOf,
 import { groupName, hostName, LEASE, moment, NAMES, newLease } from "./hosts.ts";
 import { HostsConfirmation } from "./hosts-confirmation.ts";
 import { FleetPreview, PreviewQuery, previewed } from "./preview.ts";
+import { ownProfile } from "./profiles/own.ts";
 import { externalUsers, NEW_ACCOUNT, operators, owners, type Routes } from "./route.ts";
 import { givenHours, shownHours } from "./users/hours.ts";
 
@@ -113,6 +114,7 @@ const OwnHosts = v.pipe(
             port: count(22),
             host_keys: v.array(described("SHA256:ZtHGr0JRRTR5c1mBn4VgxoGuxWVfuZ7mjuDrT5JDNDs (ED25519)")),
             command: described("ssh ext_alice@web1.example.org"),
+            profile: ownProfile,
             config: described("Host web1.example.org\n  HostName web1.example.org\n  User ext_alice\n  Port 22"),
             known_hosts: v.array(
               described(

@@ -5,6 +5,7 @@ import { APPROVAL_STATUSES, USER_STATUSES } from "../shared/product/statuses.ts"
 import { OwnOnRequest } from "./access/on-request.ts";
 import { described, expiry, id, networks, person, text, timestamp } from "./fields.ts";
 import { hosts } from "./hosts-confirmation.ts";
+import { ownProfile } from "./profiles/own.ts";
 import { COOKIE_SET, externalUsers, type Routes } from "./route.ts";
 import { accessNow, accessTimes } from "./users/hours.ts";
 import { MANAGER, USER_NETWORKS } from "./users/lists.ts";
@@ -82,7 +83,8 @@ export const OwnRecord = v.pipe(
             v.array(described("SHA256:ZtHGr0JRRTR5c1mBn4VgxoGuxWVfuZ7mjuDrT5JDNDs (ED25519)")),
             v.description("The host keys' fingerprints, as ssh shows them; empty where they are not known"),
           ),
-          command: described("ssh ext_alice@uam.example.org", "Connects"),
+          command: described("ssh ext_alice@uam.example.org", "Connects, as the profile allows it"),
+          profile: ownProfile,
           config: described(
             "Host uam.example.org\n  HostName uam.example.org\n  User ext_alice\n  Port 22",
             "A block for `~/.ssh/config`; with it `ssh HOST` is enough",

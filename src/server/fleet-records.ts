@@ -1,7 +1,7 @@
 /** Hosts, groups and grants as the records that the API and the command line show. */
 
 import { statusAt } from "../domain/accounts/find-user.ts";
-import { knownHostsLines, sshCommand, sshConfig } from "../domain/hosts/connection.ts";
+import { knownHostsLines, sshConfig } from "../domain/hosts/connection.ts";
 import type { WantedHosts } from "../domain/hosts/grants.ts";
 import type { HostGroup } from "../domain/hosts/groups.ts";
 import type { HostUser } from "../domain/hosts/host-users.ts";
@@ -19,6 +19,7 @@ import { formatLease, isForever } from "../shared/time/lease.ts";
 import { formatOptionalTimestamp, formatTimestamp } from "../shared/time/timestamp.ts";
 import type { HostRow } from "../store/schema-fleet.ts";
 import { weekRecord } from "./hours-records.ts";
+import { connectionRecord } from "./profile-records.ts";
 
 /** Where the service's own host is reached, which its row does not say. */
 export interface LocalSite {
@@ -131,7 +132,7 @@ function placeRecord({ host, group, state, since, removing, problem }: UserHost)
 }
 
 /** How external users connect to one of their hosts. */
-export function ownHostRecord({ name, account, state, site, serverKeys }: OwnHost) {
+export function ownHostRecord({ name, account, state, profile, site, serverKeys }: OwnHost) {
   if (site === undefined) return { name, state, ssh: null };
   const username = withoutPrefix(account);
   return {
@@ -141,7 +142,7 @@ export function ownHostRecord({ name, account, state, site, serverKeys }: OwnHos
       host: site.host,
       port: site.port,
       host_keys: serverKeys.map(shownServerKey),
-      command: sshCommand(site, username),
+      ...connectionRecord(profile, site, username),
       config: sshConfig(site, username),
       known_hosts: [...knownHostsLines(site, serverKeys)],
     },

@@ -1,13 +1,15 @@
 /** Profiles as the records that the API and the command line show. */
 
 import { profileHere } from "../domain/accounts/profiles.ts";
-import type { Profile } from "../domain/profiles/profiles.ts";
+import { fittingCommands, type SshSite, sshCommand } from "../domain/hosts/connection.ts";
+import type { Profile as StoredProfile } from "../domain/profiles/profiles.ts";
 import type { ProfilePreview } from "../domain/profiles/update.ts";
+import type { Profile } from "../protocol/profile-order.ts";
 import { profileSentence } from "../shared/text/profile-sentence.ts";
 import { SECOND } from "../shared/time/clock.ts";
 import { formatDuration } from "../shared/time/duration.ts";
 
-export function profileRecord({ row, users }: Profile) {
+export function profileRecord({ row, users }: StoredProfile) {
   const isForward = row.kind === "forward";
   const only = row.kind === "shell" && row.targets.length > 0 ? [...row.targets] : row.forwarding;
   return {
@@ -33,6 +35,15 @@ export function profileRecord({ row, users }: Profile) {
 
 export function profilePreviewRecord({ effects, host, users }: ProfilePreview) {
   return { preview: true as const, effects: [...effects], host: [...host], users };
+}
+
+/** The commands that connect, and what they may be used for where a profile says it. */
+export function connectionRecord(profile: Profile | "incomparable", site: SshSite, username: string) {
+  if (profile === undefined || profile === "incomparable") return { command: sshCommand(site, username) };
+  const commands = [...fittingCommands(profile, site, username)];
+  const { kind, secondFactor: second_factor } = profile;
+  const [command = ""] = commands;
+  return { command, profile: { kind, means: profileSentence(profile), commands, second_factor } };
 }
 
 /** What a user may do, in words; null for what the host lets any account do. */

@@ -2,13 +2,14 @@
 
 import type { OwedClosing } from "../domain/accounts/closings.ts";
 import { statusAt } from "../domain/accounts/find-user.ts";
+import { profileHere } from "../domain/accounts/profiles.ts";
 import type { OwnTerms } from "../domain/accounts/terms.ts";
 import type { AdminEntry } from "../domain/auth/administrators/admin-rows.ts";
 import type { PasskeyEntry } from "../domain/auth/factors/passkeys.ts";
 import type { Principal, UsedToken } from "../domain/auth/sessions/sessions.ts";
 import type { TokenEntry } from "../domain/auth/tokens/tokens.ts";
 import type { Confirmation } from "../domain/hosts/confirmation.ts";
-import { knownHostsLines, sshCommand, sshConfig } from "../domain/hosts/connection.ts";
+import { knownHostsLines, sshConfig } from "../domain/hosts/connection.ts";
 import { shownServerKey } from "../domain/mail/site.ts";
 import type { SettingPreview } from "../domain/settings/preview.ts";
 import type { Setting } from "../domain/settings/settings.ts";
@@ -24,7 +25,7 @@ import type { ApprovalRow, KeyRow, UserRow } from "../store/schema.ts";
 import type { TotpRow } from "../store/schema-passkeys.ts";
 import type { SsoIdentityRow } from "../store/schema-sso.ts";
 import { accessNow, accessTimes, ownHoursRecord, ownOnRequest } from "./hours-records.ts";
-import { ownProfile } from "./profile-records.ts";
+import { connectionRecord, ownProfile } from "./profile-records.ts";
 
 /** The user as of now: from the moment of expiry they read as expired, whatever the jobs have done. */
 export function userRecord(user: UserRow, now: Date) {
@@ -78,7 +79,7 @@ export function ownRecord(account: OwnAccount, now: Date) {
           host,
           port,
           host_keys: serverKeys.map(shownServerKey),
-          command: sshCommand(site, user.username),
+          ...connectionRecord(profileHere(user), site, user.username),
           config: sshConfig(site, user.username),
           known_hosts: [...knownHostsLines(site, serverKeys)],
         },

@@ -53,6 +53,20 @@ function readProfiles(text: string): readonly HostProfile[] {
   return (JSON.parse(text) as readonly ProfileFields[]).map(hostProfileOf);
 }
 
+/** The profile that counts for a user on a further host, by the number of the host: as `profileHere` for this one. */
+export async function profilesElsewhere(db: Database | Transaction, userId: number) {
+  const rows = await db.execute<{ host_id: number | null; fields: ProfileFields }>(sql`
+    select null::int as host_id, ${PROFILE_FIELDS} as fields from users u join profiles p on p.name = u.profile
+      where u.id = ${userId}
+    union all
+    select m.host_id, ${PROFILE_FIELDS} from grants g join host_groups hg on hg.id = g.group_id
+      join profiles p on p.name = hg.profile join host_group_members m on m.group_id = hg.id where g.user_id = ${userId}`);
+  return (hostId: number): Profile | "incomparable" => {
+    const binding = rows.filter(({ host_id: bound }) => bound === null || Number(bound) === hostId);
+    return narrowestOf(binding.map(({ fields }) => hostProfileOf(fields)));
+  };
+}
+
 /**
  * The profile that counts on the service's own host: the narrowest of those that bind the user there. "incomparable" where none is, which is
  * refused when they are given: then nothing is allowed.

@@ -1,6 +1,7 @@
 /** How a user connects with ssh, as texts to copy into a terminal or a file. Pure; nothing in them was typed by a stranger. */
 
 import type { ServerKey } from "../../protocol/host.ts";
+import type { Profile } from "../../protocol/profile-order.ts";
 import { hostAccountOf } from "../../shared/text/account-name.ts";
 
 /** The address of sshd for ssh: a name or an address without brackets. */
@@ -14,6 +15,31 @@ const SSH_PORT = 22;
 /** The command: `ssh ext_alice@host`, or `ssh -p 2222 ext_alice@host`. */
 export function sshCommand({ host, port }: SshSite, username: string): string {
   return `ssh ${port === SSH_PORT ? "" : `-p ${port} `}${hostAccountOf(username)}@${host}`;
+}
+
+/** Below it only root may listen; the local end of a connection is then so much higher. */
+const FIRST_FREE_PORT = 1024;
+const HIGHER = 8000;
+
+/** The commands for what may be done there: `sftp …`, one `ssh -N -L …` for each target of a profile that allows nothing else, or `ssh …`. */
+export function fittingCommands(profile: Profile, site: SshSite, username: string): readonly string[] {
+  const command = sshCommand(site, username);
+  if (profile?.kind === "forward") {
+    return (profile.targets ?? []).map((target) => {
+      const port = Number(target.slice(target.lastIndexOf(":") + 1));
+      const local = port < FIRST_FREE_PORT ? port + HIGHER : port;
+      return command.replace(/^ssh /, `ssh -N -L ${asWord(`${local}:${target}`)} `);
+    });
+  }
+  if (profile?.kind !== "sftp") return [command];
+  const host = site.host.includes(":") ? `[${site.host}]` : site.host;
+  const port = site.port === SSH_PORT ? "" : `-P ${site.port} `;
+  return [`sftp ${port}${asWord(`${hostAccountOf(username)}@${host}`)}`];
+}
+
+/** Some shells take the brackets of an IPv6 address for a pattern. */
+function asWord(text: string): string {
+  return text.includes("[") ? `'${text}'` : text;
 }
 
 /** A block for `~/.ssh/config` with which `ssh HOST` is enough. */

@@ -1,10 +1,12 @@
 /** Where external users have an account, and how they connect there. */
 
 import type { ServerKey } from "../../protocol/host.ts";
+import type { Profile } from "../../protocol/profile-order.ts";
 import { UamError } from "../../shared/errors.ts";
 import { hostAccountOf } from "../../shared/text/account-name.ts";
 import type { HostRow } from "../../store/schema-fleet.ts";
 import { findUser } from "../accounts/find-user.ts";
+import { profileHere, profilesElsewhere } from "../accounts/profiles.ts";
 import { knownServerKeys } from "../mail/site.ts";
 import type { Context } from "../operation/context.ts";
 import type { SshSite } from "./connection.ts";
@@ -14,6 +16,8 @@ export interface OwnHost {
   readonly name: string;
   readonly account: string;
   readonly state: PlaceState;
+  /** What they may do there; "incomparable": nothing. */
+  readonly profile: Profile | "incomparable";
   /** Undefined if the host has not reported the address of its sshd. */
   readonly site: SshSite | undefined;
   /** None where they are not known. */
@@ -28,11 +32,14 @@ export async function listOwnHosts(context: Context, userId: number): Promise<re
   const places = (await listPlaces(context, db, user)).filter(({ removing }) => !removing);
   const account = hostAccountOf(user.username);
   const local = places.some(({ host }) => host.kind === "local") ? await knownServerKeys(context) : [];
+  // Null where there is no profile at all.
+  const elsewhere = user.profiles === null ? () => undefined : await profilesElsewhere(db, userId);
   return places.map(({ host, state }) => {
+    const known = { name: host.name, account, state };
     const { host: name, port } = policy.site;
     return host.kind === "local"
-      ? { name: host.name, account, state, site: { host: name, port }, serverKeys: local }
-      : { name: host.name, account, state, site: siteOf(host), serverKeys: serverKeysOf(host) };
+      ? { ...known, profile: profileHere(user), site: { host: name, port }, serverKeys: local }
+      : { ...known, profile: elsewhere(host.id), site: siteOf(host), serverKeys: serverKeysOf(host) };
   });
 }
 

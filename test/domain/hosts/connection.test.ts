@@ -7,8 +7,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parse } from "valibot";
 import { sshHost } from "../../../src/config/ssh-host.ts";
-import { knownHostsLines, type SshSite, sshCommand, sshConfig } from "../../../src/domain/hosts/connection.ts";
+import {
+  fittingCommands,
+  knownHostsLines,
+  type SshSite,
+  sshCommand,
+  sshConfig,
+} from "../../../src/domain/hosts/connection.ts";
 import type { ServerKey } from "../../../src/protocol/host.ts";
+import type { HostProfile } from "../../../src/protocol/profile.ts";
 import { needs } from "../../support/tools.ts";
 
 let directory: string;
@@ -46,6 +53,12 @@ const SITES = [
   "[fe80::7%eth0]:2222",
 ];
 
+/** A profile with a name. */
+const profileOf = (rest: Omit<HostProfile, "name" | "secondFactor">): HostProfile => ({
+  ...{ name: "some", secondFactor: "none" },
+  ...rest,
+});
+
 describe.if(hasSsh).each(SITES)("for UAM_SSH_HOST=%s", (value) => {
   const site: SshSite = parse(sshHost, value);
   const target = { hostname: site.host, user: "ext_alice", port: String(site.port) };
@@ -60,6 +73,19 @@ describe.if(hasSsh).each(SITES)("for UAM_SSH_HOST=%s", (value) => {
     expect(program).toBe("ssh");
     expect(argv.includes("-p")).toBe(site.port !== 22);
     expect(shown(understood("-F", "none", ...argv))).toEqual(target);
+  });
+
+  test("fittingCommands() opens one connection for each target of a profile that allows no more, and to the same place", () => {
+    const targets = ["db1.example.org:5432", "web:80", "[2001:db8::9]:443"];
+    const commands = fittingCommands(profileOf({ kind: "forward", targets }), site, "alice");
+    const read = commands.map((each) => understood("-F", "none", ...each.replaceAll("'", "").split(" ").slice(1)));
+    expect(read.map(shown)).toEqual([target, target, target]);
+    expect(read.map((each) => each.get("localforward"))).toEqual([
+      "5432 [db1.example.org]:5432",
+      "8080 [web]:80",
+      "8443 [2001:db8::9]:443",
+    ]);
+    expect(commands.every((each) => each.startsWith("ssh -N -L "))).toBe(true);
   });
 
   test("sshConfig() makes `ssh HOST` lead there", () => {
@@ -87,4 +113,10 @@ test.if(hasSsh)("the texts are as in the manual", () => {
   );
   expect(knownHostsLines(site, [key])).toEqual([`[uam.example.org]:2222 ssh-ed25519 ${key.base64}`]);
   expect(knownHostsLines(site, [])).toEqual([]);
+  expect(fittingCommands(undefined, site, "alice")).toEqual(["ssh -p 2222 ext_alice@uam.example.org"]);
+  const command = profileOf({ kind: "command", command: "deploy" });
+  expect(fittingCommands(command, site, "alice")).toEqual(["ssh -p 2222 ext_alice@uam.example.org"]);
+  const sftp = profileOf({ kind: "sftp", directory: "/data/acme" });
+  expect(fittingCommands(sftp, site, "alice")).toEqual(["sftp -P 2222 ext_alice@uam.example.org"]);
+  expect(fittingCommands(sftp, { host: "2001:db8::7", port: 22 }, "alice")).toEqual(["sftp 'ext_alice@[2001:db8::7]'"]);
 });

@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Client, createTestApp, type TestApp } from "../../support/app.ts";
+import { insertHost } from "../../support/host-rows.ts";
 
 let app: TestApp;
 let owner: Client;
@@ -80,6 +81,39 @@ describe("a user's profile", () => {
     expect(answer.status).toBe(200);
     expect(app.host.accounts.get("ext_fay")?.profile).toBe("tunnel");
   });
+});
+
+test("users see what their account may do on each host, and the commands for it", async () => {
+  const targets = ["db1.example.org:5432", "web:80"];
+  await made({ name: "to-both", kind: "forward", targets, second_factor: "verified" });
+  await made({ name: "to-one", kind: "forward", targets: targets.slice(0, 1), second_factor: "verified" });
+  await insertHost(app, "web1");
+  await owner.call("POST", "/host-groups", { name: "narrow", profile: "to-one" });
+  await insertHost(app, "web2", { groups: ["narrow"] });
+  const { client, id } = await app.user("hal");
+  const before = (await client.call("GET", "/me")).body.data.ssh;
+  expect(before).not.toHaveProperty("profile");
+  const hosts = ["local", "web1"];
+  expect((await owner.call("PUT", `/users/${id}/hosts`, { hosts, groups: ["narrow"] })).status).toBe(200);
+  expect((await owner.call("PATCH", `/users/${id}`, { profile: "to-both" })).status).toBe(200);
+  const shown = (host: string, ...commands: string[]) => ({
+    command: commands[0],
+    profile: {
+      ...{ kind: "forward", second_factor: "verified", commands },
+      means: `may open connections to ${commands.length === 1 ? targets[0] : targets.join(" and ")}, nothing else`,
+    },
+    ...(host === "" ? {} : { host }),
+  });
+  const at = (host: string, ...of: string[]) => of.map((each) => `ssh -N -L ${each} ext_hal@${host}`);
+  const [one, other] = ["5432:db1.example.org:5432", "8080:web:80"];
+  const { ssh } = (await client.call("GET", "/me")).body.data;
+  expect(ssh).toMatchObject(shown(before.host, ...at(before.host, one, other)));
+  const { items } = (await client.call("GET", "/me/hosts")).body.data;
+  const named = Object.fromEntries(items.map((item: { name: string; ssh: object }) => [item.name, item.ssh]));
+  expect(named.local).toMatchObject(shown("", ...at(before.host, one, other)));
+  expect(named.web1).toMatchObject(shown("", ...at(named.web1.host, one, other)));
+  // The narrower of two counts, on that host alone.
+  expect(named.web2).toMatchObject(shown("", ...at(named.web2.host, one)));
 });
 
 test("a group's profile is in its record, and whoever comes by it has what it says", async () => {
