@@ -83,6 +83,8 @@ interface WaysProps {
 
 function Ways({ own, ssh, host }: WaysProps) {
   const { config, hosts } = userTexts.connect;
+  // What works with a shell alone is of no use to others.
+  const isShell = !/^(?:sftp|forward)$/.test(ssh.profile?.kind ?? "");
   return (
     <div class="stack">
       {host === undefined ? null : <h2 id={PART}>{hosts.part(host)}</h2>}
@@ -90,10 +92,10 @@ function Ways({ own, ssh, host }: WaysProps) {
       <FirstTime own={own} ssh={ssh} />
       <KnownHosts ssh={ssh} />
       <Section title={config.title}>
-        <p>{config.text(ssh.host)}</p>
+        <p>{isShell ? config.text(ssh.host) : config.plain(ssh.host)}</p>
         <Copyable text={ssh.config} label={config.label} />
       </Section>
-      <Putty own={own} ssh={ssh} />
+      {isShell ? <Putty own={own} ssh={ssh} /> : null}
       <Trouble />
     </div>
   );
@@ -113,10 +115,15 @@ function NoKeys() {
 
 function Command({ ssh }: { readonly ssh: Ssh }) {
   const { command } = userTexts.connect;
+  const { kind, means, commands = [ssh.command] } = ssh.profile ?? {};
   return (
     <Section title={command.title}>
+      {means === undefined ? null : <p>{command.may(means)}</p>}
       <p>{command.text}</p>
-      <Copyable text={ssh.command} label={command.label} />
+      {commands.map((each, index) => (
+        <Copyable key={each} text={each} label={command.labelOf(index, commands.length)} />
+      ))}
+      {kind === "forward" ? <p>{command.forward}</p> : null}
       <p>{command.key}</p>
       <Copyable text={withKeyFile(ssh.command, command.keyFile)} label={command.keyLabel} />
     </Section>

@@ -3,8 +3,9 @@
 import { useState } from "preact/hooks";
 import { signedIn } from "../../signed-in.tsx";
 import { userTexts } from "../../texts/user/user.ts";
+import { Notice } from "../../ui/notice.tsx";
 import { Page, Section } from "../../ui/page.tsx";
-import { Loaded } from "../../use-api.tsx";
+import { Loaded, useApi } from "../../use-api.tsx";
 import { Done } from "./done.tsx";
 import { AddKey } from "./keys/add-key.tsx";
 import { KeyList } from "./keys/key-list.tsx";
@@ -19,6 +20,8 @@ import { AskForTerms, isAsked } from "./terms.tsx";
 export const Keys = signedIn("user", () => {
   const own = useOwnAccount();
   const keys = useOwnKeys();
+  const hosts = useApi("GET /me/hosts").data?.items ?? [];
+  const asking = hosts.filter(({ ssh }) => ssh?.profile?.second_factor === "verified").map(({ name }) => name);
   return (
     <Page title={userTexts.keys.title}>
       <Loaded query={own}>
@@ -26,7 +29,11 @@ export const Keys = signedIn("user", () => {
           <div class="stack">
             <Standing own={account} page="keys" />
             <AskForTerms own={account} />
-            <Loaded query={keys}>{({ items }) => <Content own={account} keys={items} />}</Loaded>
+            <Loaded query={keys}>
+              {({ items }) => (
+                <Content own={account} keys={items} asking={asking} isAll={asking.length === hosts.length} />
+              )}
+            </Loaded>
           </div>
         )}
       </Loaded>
@@ -37,12 +44,15 @@ export const Keys = signedIn("user", () => {
 interface ContentProps {
   readonly own: OwnAccount;
   readonly keys: readonly OwnKey[];
+  /** The hosts, which can be all, where only security keys count. */
+  readonly asking: readonly string[];
+  readonly isAll: boolean;
 }
 
 /** The open question about a key. */
 type Question = { readonly about: OwnKey; readonly kind: "rename" | "networks" | "revoke" };
 
-function Content({ own, keys }: ContentProps) {
+function Content({ own, keys, asking, isAll }: ContentProps) {
   const [question, setQuestion] = useState<Question>();
   const [done, setDone] = useState("");
   const { keys: texts } = userTexts;
@@ -63,6 +73,11 @@ function Content({ own, keys }: ContentProps) {
   return (
     <div class="stack">
       {done === "" ? null : <Done>{done}</Done>}
+      {asking.length === 0 ? null : (
+        <Notice kind="info" title={texts.factor.title}>
+          <p>{texts.factor.text(isAll ? "" : asking.join(", "))}</p>
+        </Notice>
+      )}
       {keys.length === 0 ? (
         <p class="lead">{texts.none}</p>
       ) : (
@@ -77,7 +92,7 @@ function Content({ own, keys }: ContentProps) {
           <AddKey own={own} keys={keys} />
         </Section>
       ) : null}
-      {own.status === "active" ? <MakeKey isOpen={keys.length === 0} /> : null}
+      {own.status === "active" ? <MakeKey isOpen={keys.length === 0} isFactor={asking.length > 0} /> : null}
       {question?.kind === "rename" ? <RenameKey target={question.about} onClose={close} onDone={finish} /> : null}
       {question?.kind === "networks" ? (
         <OwnKeyNetworks target={question.about} own={own} onClose={close} onDone={finish} />

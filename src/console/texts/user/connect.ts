@@ -27,7 +27,12 @@ export const connectTexts = {
   command: {
     title: "The command",
     text: "In a terminal on Linux or macOS, or in PowerShell on Windows:",
-    label: "Command that connects to the host",
+    /** Of several, by their order. */
+    labelOf: (index: number, total: number) =>
+      `Command that connects to the host${total === 1 ? "" : `, ${index + 1} of ${total}`}`,
+    may: (means: string) => `Your account ${means}.`,
+    forward:
+      "As long as a command runs, your programs reach its target on your own machine: as localhost, at the port behind -L.",
     key: "If your key is not in the usual place, say where its private file is:",
     keyLabel: "Command that connects with a certain key",
     keyFile: "~/.ssh/id_ed25519",
@@ -56,6 +61,8 @@ export const connectTexts = {
     title: "A shorter command",
     text: (host: string) =>
       `With this block in ~/.ssh/config (Windows: %USERPROFILE%\\.ssh\\config), “ssh ${host}” is enough, and scp, sftp and editors know account and port too:`,
+    plain: (host: string) =>
+      `With this block in ~/.ssh/config (Windows: %USERPROFILE%\\.ssh\\config), ssh, scp and sftp know account and port of ${host}:`,
     label: "Block for the configuration of ssh",
   },
   putty: {

@@ -19,6 +19,11 @@ export const keyTexts = {
   never: "not known",
   from: (address: string) => `from ${address}`,
   change: "Change",
+  factor: {
+    title: "Only security keys count",
+    text: (hosts: string) =>
+      `What opens your account${hosts === "" ? "" : ` on ${hosts}`} is a hardware key with touch and PIN at each login: its type begins with sk-. Other keys open nothing there.`,
+  },
   rename: {
     button: "Rename",
     label: (name: string) => `Rename ${name}`,
@@ -96,6 +101,7 @@ export const keyTexts = {
     yours: "(this looks like your system)",
     step: {
       make: "Make a key pair. Press Enter to accept the file it proposes, and choose a passphrase.",
+      factor: "Plug in your security key, make a key pair, touch the key when it blinks, and type its PIN.",
       exists: "If it says that the file exists, answer n: you have a key already, and can use that one.",
       show: "Show the public half, and copy the line into the field above:",
       clip: "Copy the public half, and paste it into the field above:",

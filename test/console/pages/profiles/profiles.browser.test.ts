@@ -214,4 +214,42 @@ describeInBrowser("profiles", () => {
       expect.stringMatching(/^to-db\s+held$/),
     ]);
   });
+
+  test("users are told what their account may do, the command for it, and which key it takes", async () => {
+    await add("/profiles", { name: "drop-box", kind: "sftp", directory: "/data/acme" });
+    const targets = ["db1.example.org:5432", "web:80"];
+    await add("/profiles", { name: "to-both", kind: "forward", targets, second_factor: "verified" });
+    const { id } = await system.user("kira");
+    const give = async (profile: string) =>
+      expect((await client.call("PATCH", `/users/${id}`, { profile })).status).toBe(200);
+    const user = await openSignedIn(browser, system, { user: "kira" });
+    const { page } = user;
+    const commands = () => page.getByRole("region", { name: /^Command that connects/ }).allInnerTexts();
+
+    await give("drop-box");
+    await page.goto(PAGES.connect);
+    await says(page, "Your account may copy files to and from /data/acme, nothing else.");
+    expect(await commands()).toEqual([expect.stringMatching(/^sftp .*ext_kira@/), expect.stringMatching(/^sftp -i ~/)]);
+    expect(await page.getByText("PuTTY on Windows").count()).toBe(0);
+    await page.goto(PAGES.keys);
+    await atRest(page);
+    expect(await page.getByText("Only security keys count").count()).toBe(0);
+    await says(page, "Windows with PuTTY (PuTTYgen)");
+
+    await give("to-both");
+    await page.goto(PAGES.connect);
+    await says(page, "Your account may open connections to db1.example.org:5432 and web:80, nothing else.");
+    expect(await commands()).toEqual([
+      expect.stringMatching(/^ssh -N -L 5432:db1.example.org:5432 .*ext_kira@/),
+      expect.stringMatching(/^ssh -N -L 8080:web:80 .*ext_kira@/),
+      expect.stringMatching(/^ssh -i ~.* -N -L 5432:/),
+    ]);
+    await page.goto(PAGES.keys);
+    await says(page, "Only security keys count");
+    await says(page, "ssh-keygen -t ed25519-sk -O verify-required");
+    await says(page, "cat ~/.ssh/id_ed25519_sk.pub");
+    expect(await page.getByText("PuTTYgen").count()).toBe(0);
+    expectNoFaults(user);
+    await user.close();
+  });
 });

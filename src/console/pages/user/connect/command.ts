@@ -2,7 +2,7 @@
 
 /** The command with a certain private key file. */
 export function withKeyFile(command: string, file: string): string {
-  return command.replace(/^ssh /, `ssh -i ${file} `);
+  return command.replace(/^s\S+ /, (program) => `${program}-i ${file} `);
 }
 
 export interface HostKey {

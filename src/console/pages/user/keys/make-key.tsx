@@ -7,25 +7,36 @@ import { Sentences } from "../../../ui/sentences.tsx";
 import { platformOf } from "./platform.ts";
 
 const MAKE = "ssh-keygen -t ed25519";
-const SHOW = "cat ~/.ssh/id_ed25519.pub";
-const CLIP = "Get-Content $HOME\\.ssh\\id_ed25519.pub | Set-Clipboard";
+const FACTOR = "-sk -O verify-required";
 
-/** `isOpen`: whether the commands of the reader's system are shown at once. */
-export function MakeKey({ isOpen }: { readonly isOpen: boolean }) {
+interface MakeKeyProps {
+  /** Whether the commands of the reader's system are shown at once. */
+  readonly isOpen: boolean;
+  /** Whether it has to be a security key, which asks for touch and PIN. */
+  readonly isFactor: boolean;
+}
+
+export function MakeKey({ isOpen, isFactor }: MakeKeyProps) {
   const { make } = userTexts.keys;
+  const file = isFactor ? "id_ed25519_sk.pub" : "id_ed25519.pub";
   const platform = platformOf(navigator.userAgent);
   const title = (system: string, isYours: boolean) => (isYours ? `${system} ${make.yours}` : system);
   const unix = (
     <details key="unix" open={isOpen && platform === "unix"}>
       <summary>{title(make.unix, platform === "unix")}</summary>
-      <Steps system={make.unix} show={SHOW} showText={make.step.show} />
+      <Steps system={make.unix} isFactor={isFactor} show={`cat ~/.ssh/${file}`} showText={make.step.show} />
     </details>
   );
   const windows = (
     <details key="windows" open={isOpen && platform === "windows"}>
       <summary>{title(make.windows, platform === "windows")}</summary>
       <p class="hint">{make.windowsNote}</p>
-      <Steps system={make.windows} show={CLIP} showText={make.step.clip} />
+      <Steps
+        system={make.windows}
+        isFactor={isFactor}
+        show={`Get-Content $HOME\\.ssh\\${file} | Set-Clipboard`}
+        showText={make.step.clip}
+      />
     </details>
   );
   return (
@@ -33,10 +44,12 @@ export function MakeKey({ isOpen }: { readonly isOpen: boolean }) {
       <p>{make.lead}</p>
       <div>
         {platform === "windows" ? [windows, unix] : [unix, windows]}
-        <details>
-          <summary>{make.putty}</summary>
-          <Sentences items={make.puttySteps} areSteps />
-        </details>
+        {isFactor ? null : (
+          <details>
+            <summary>{make.putty}</summary>
+            <Sentences items={make.puttySteps} areSteps />
+          </details>
+        )}
       </div>
     </Section>
   );
@@ -44,18 +57,19 @@ export function MakeKey({ isOpen }: { readonly isOpen: boolean }) {
 
 interface StepsProps {
   readonly system: string;
+  readonly isFactor: boolean;
   readonly show: string;
   readonly showText: string;
 }
 
-function Steps({ system, show, showText }: StepsProps) {
+function Steps({ system, isFactor, show, showText }: StepsProps) {
   const { make } = userTexts.keys;
   return (
     <ol class="steps">
       <li>
         <div class="stack tight">
-          <p>{make.step.make}</p>
-          <Copyable text={MAKE} label={make.makeLabel(system)} />
+          <p>{isFactor ? make.step.factor : make.step.make}</p>
+          <Copyable text={isFactor ? MAKE + FACTOR : MAKE} label={make.makeLabel(system)} />
           <p class="hint">{make.step.exists}</p>
         </div>
       </li>
