@@ -32,7 +32,11 @@ export const allowance = () => ({
   requestRule: text({ enum: REQUEST_RULES }),
   /** The most hours that may be allowed from any moment on. */
   requestHours: integer(),
+  /** The groups of hosts whose hosts they may ask for, by name; null for every host of theirs. */
+  requestGroups: text().array(),
   /** Open from then on, and no longer at `allowedUntil`; both null where nothing is allowed. */
   allowedFrom: time(),
   allowedUntil: time(),
+  /** Where, as `AllowedHosts` in JSON; null: on every host of theirs, until `allowedUntil`. */
+  allowedHosts: text(),
 });

@@ -54,6 +54,7 @@ import accessOnRequest from "../../drizzle/0050_access_on_request.sql" with { ty
 import searchFullNames from "../../drizzle/0051_search_full_names.sql" with { type: "text" };
 import ownHostHours from "../../drizzle/0052_own_host_hours.sql" with { type: "text" };
 import profiles from "../../drizzle/0053_profiles.sql" with { type: "text" };
+import askedHosts from "../../drizzle/0054_asked_hosts.sql" with { type: "text" };
 
 export interface Migration {
   readonly name: string;
@@ -115,4 +116,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0051_search_full_names", sql: searchFullNames },
   { name: "0052_own_host_hours", sql: ownHostHours },
   { name: "0053_profiles", sql: profiles },
+  { name: "0054_asked_hosts", sql: askedHosts },
 ];

@@ -196,6 +196,10 @@ export const approvals = pgTable(
     days: integer(),
     /** For how many hours they ask for access; null for the other kinds. */
     hours: integer(),
+    /** The hosts to which they ask for it, by name; null for all of theirs. */
+    hosts: text().array(),
+    /** The hours of the week that an applicant wishes for, in their words; "" for none. */
+    hoursWish: text().notNull().default(""),
     /** Their end when they asked; null for applications, and for requests of before it was kept. */
     endThen: time(),
     username: text().notNull(),
