@@ -27,6 +27,8 @@ export interface UserHost {
   readonly removing: boolean;
   /** The problem; "" if there is none. */
   readonly problem: string;
+  /** Those of the host's groups, one a line; null for always. */
+  readonly hours: string | null;
 }
 
 /** Actions that change a user's account on hosts. */
@@ -58,8 +60,8 @@ export async function listPlaces(
   const touched = await lastTouched(db, user, groupIds);
   const problems = await problemsOf(db, user);
   const [owed] = await closingsOf(db, user.id);
-  const there = placed.map(({ host, group, direct }): UserHost => {
-    const named = { host, group: direct ? "" : (group ?? ""), removing: false };
+  const there = placed.map(({ host, hours, group, direct }): UserHost => {
+    const named = { host, hours, group: direct ? "" : (group ?? ""), removing: false };
     if (host.id === LOCAL_HOST) {
       if (owed === undefined) return { ...named, state: "applied", since: touched.at, problem: "" };
       const { text, since } = owedFault(owed);
@@ -97,14 +99,19 @@ export function faultOf({ status, leaseUntil, lastSeenAt, enrolledAt }: HostRow,
 
 interface Placed {
   readonly host: HostRow;
+  readonly hours: string | null;
   readonly groupId: number | null;
   readonly group: string | null;
   readonly direct: boolean;
 }
 
+/** The hours of the groups of a row's host, in the statement that reads it. */
+const HOURS = sql<string | null>`(select string_agg(g.hours, E'\\n' order by g.id) from host_group_members m
+  join host_groups g on g.id = m.group_id where m.host_id = ${hosts.id} and g.hours is not null)`;
+
 async function placesOf(db: Database | Transaction, userId: number): Promise<readonly Placed[]> {
   const byGroup = await db
-    .select({ host: hosts, groupId: hostGroups.id, group: hostGroups.name })
+    .select({ host: hosts, hours: HOURS, groupId: hostGroups.id, group: hostGroups.name })
     .from(grants)
     .innerJoin(hostGroups, eq(hostGroups.id, grants.groupId))
     .innerJoin(hostGroupMembers, eq(hostGroupMembers.groupId, hostGroups.id))
@@ -112,15 +119,15 @@ async function placesOf(db: Database | Transaction, userId: number): Promise<rea
     .where(eq(grants.userId, userId))
     .orderBy(hosts.id, hostGroups.id);
   const byName = await db
-    .select({ host: hosts })
+    .select({ host: hosts, hours: HOURS })
     .from(grants)
     .innerJoin(hosts, eq(hosts.id, grants.hostId))
     .where(eq(grants.userId, userId));
   const found = new Map<number, Placed>();
-  for (const { host } of byName) found.set(host.id, { host, groupId: null, group: null, direct: true });
-  for (const { host, groupId, group } of byGroup) {
+  for (const there of byName) found.set(there.host.id, { ...there, groupId: null, group: null, direct: true });
+  for (const { host, hours, groupId, group } of byGroup) {
     const known = found.get(host.id);
-    if (known === undefined) found.set(host.id, { host, groupId, group, direct: false });
+    if (known === undefined) found.set(host.id, { host, hours, groupId, group, direct: false });
     else if (known.groupId === null) found.set(host.id, { ...known, groupId, group });
   }
   return [...found.values()].sort((a, b) => a.host.id - b.host.id);
@@ -175,6 +182,7 @@ async function removalsOf(
   return rows.map(({ host, since }): UserHost => {
     const problem = problems.get(host.id);
     const state = problem === undefined ? "pending" : "problem";
-    return { host, group: "", removing: true, state, since: new Date(since), problem: problem?.text ?? "" };
+    const named = { host, group: "", hours: null, removing: true };
+    return { ...named, state, since: new Date(since), problem: problem?.text ?? "" };
   });
 }

@@ -18,7 +18,7 @@ import type { Context } from "../operation/context.ts";
 import { readSetting } from "../settings/settings.ts";
 import { byWhom, type Disabling, findDisabling, whyOf } from "./disabling.ts";
 import { factorCauses, type KnownKeys, keyFaults } from "./key-causes.ts";
-import { type Cause, ownHostCauses, timedCauses } from "./timed-causes.ts";
+import { type Cause, hostCauses, ownHostCauses, timedCauses } from "./timed-causes.ts";
 
 export type { Cause } from "./timed-causes.ts";
 
@@ -57,7 +57,11 @@ export async function diagnoseUser(context: Context, userId: number): Promise<Di
   const elsewhere = known.places.filter(({ host, removing }) => host.id !== LOCAL_HOST && !removing);
   const remote =
     isOpen || shutHere.length > 0
-      ? elsewhere.map((place) => [...placeCause(place), ...factorCauses(place, known)])
+      ? elsewhere.map((place) => [
+          ...placeCause(place),
+          ...hostCauses(context, { ...user, hostHours: place.hours }, place.host.name),
+          ...factorCauses(place, known),
+        ])
       : [];
   const opensLocal = user.local && context.host.mode !== "none" && !local.blocks && shutHere.length === 0;
   const opens = opensLocal || remote.filter((causes) => causes.length > 0).length < elsewhere.length;

@@ -38,11 +38,20 @@ export function timedCauses({ clock }: Pick<Context, "clock">, user: User): read
 }
 
 /** What the hours of its groups keep shut on the service's own host alone. */
-export function ownHostCauses({ clock }: Pick<Context, "clock">, user: User): readonly Cause[] {
-  const { access, changesAt } = accessAt(atOwnHost(user), clock.now());
-  if (!user.local || access !== "outside_hours") return [];
+export function ownHostCauses(context: Pick<Context, "clock">, user: User): readonly Cause[] {
+  return user.local ? hostCauses(context, atOwnHost(user), LOCAL_NAME) : [];
+}
+
+/** What the hours of its groups keep shut on one host alone, where the user's own are open. */
+export function hostCauses(
+  { clock }: Pick<Context, "clock">,
+  user: User & { readonly hostHours?: string | null | undefined },
+  host: string,
+): readonly Cause[] {
+  const { access, changesAt } = accessAt(user, clock.now());
+  if (access !== "outside_hours") return [];
   const next = changesAt === null ? "none are left" : `the next begin at ${formatTimestamp(changesAt)}`;
-  const text = `On ${LOCAL_NAME} it is outside the hours of a group of hosts; ${next}`;
+  const text = `On ${host} it is outside the hours of a group of hosts; ${next}`;
   const remedy = "wait, or uam host group update GROUP --hours HOURS: uam host group list names the groups";
   return [{ reason: "outside_hours", text, remedy }];
 }

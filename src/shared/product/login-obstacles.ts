@@ -22,7 +22,7 @@ export const LOGIN_OBSTACLES = {
   deleting: "The user is being deleted.",
   closing: "Access is being taken away.",
   not_yet: "The user's start has not come.",
-  outside_hours: "It is outside the user's hours, or their company's.",
+  outside_hours: "It is outside the user's hours, their company's, or those of a host's groups.",
   on_request: "The user has to ask for access first.",
   no_keys: "The user has no active key.",
   networks: "Keys may be used only from some networks, or from none.",

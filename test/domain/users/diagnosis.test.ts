@@ -261,6 +261,35 @@ describe("diagnoseUser()", () => {
     expect(web1.name).toBe("web1");
   });
 
+  test("further hosts whose groups' hours are over are named, one by one", async () => {
+    const { id } = await person();
+    const now = app.clock.now();
+    const tomorrow = (["sun", "mon", "tue", "wed", "thu", "fri", "sat"] as const)[shift(now, DAY).getUTCDay()];
+    const windows = [{ days: [tomorrow], from: "08:00", to: "09:00" }];
+    for (const name of ["night", "always"])
+      expect((await admin.call("POST", "/host-groups", { name })).status).toBe(201);
+    await insertHost(app, "late1", { groups: ["always"] });
+    await insertHost(app, "late2", { groups: ["always", "night"], leaseUntil: shift(now, 9 * DAY) });
+    await admin.call("PUT", `/users/${id}/hosts`, { hosts: [], groups: ["always"] });
+    expect(await reasonsOf(id)).toEqual([true]);
+    const [night] = (await admin.call("GET", "/host-groups")).body.data.items.filter(
+      ({ name }: { name: string }) => name === "night",
+    );
+    const narrowed = await admin.call("PATCH", `/host-groups/${night.id}`, { hours: { zone: "UTC", windows } });
+    expect(narrowed.status).toBe(200);
+    const within = await diagnosisOf(id);
+    const next = `${shift(now, DAY).toISOString().slice(0, 10)}T08:00:00.000Z`;
+    expect([within.can, within.because.map(({ reason, text }) => [reason, text])]).toEqual([
+      true,
+      [["outside_hours", `On late2 it is outside the hours of a group of hosts; the next begin at ${next}`]],
+    ]);
+    await admin.call("PUT", `/users/${id}/hosts`, { hosts: ["late2"], groups: [] });
+    expect((await diagnosisOf(id)).can).toBe(false);
+    app.clock.set(new Date(next));
+    admin = await app.admin();
+    expect(await reasonsOf(id)).toEqual([true]);
+  });
+
   test("is there for operators and auditors, and says 404 of nobody", async () => {
     const { id } = await person();
     await addAdmin(app.system, "op", "op@example.org", ADMIN_PASSWORD, "operator");
