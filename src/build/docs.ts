@@ -10,6 +10,7 @@ import { CONTRACT } from "../contract/contract.ts";
 import { IMPLIED } from "../contract/reasons/reasons-of.ts";
 import type { Route } from "../contract/route.ts";
 import { REASONS, type Reason } from "../shared/product/reasons.ts";
+import { usageLines } from "../shared/text/usage.ts";
 import { clientFiles } from "./client.ts";
 import { type CommandPage, commandPages } from "./command-pages.ts";
 import { EXAMPLES } from "./examples.ts";
@@ -94,29 +95,7 @@ function renderCommand({ path, usage, brief, description, entries }: CommandPage
   const said = description === "" || description === brief ? brief : description;
   const rows = entries.map(({ term, meaning }) => `| \`${term.replaceAll("|", "\\|")}\` | ${cell(meaning)} |`);
   const table = rows.length === 0 ? "" : `\n\n| argument | meaning |\n|---|---|\n${rows.join("\n")}`;
-  return `### uam ${path.join(" ")}\n\n${usageLines(usage)}\n\n${prose(said)}${table}`;
-}
-
-/** The usage as indented code; a line ends only between what stands for itself, never within brackets. */
-function usageLines(usage: string): string {
-  const lines: string[] = [];
-  let depth = 0;
-  let term = "";
-  for (const word of usage.split(" ")) {
-    term = term === "" ? word : `${term} ${word}`;
-    depth += count(word, /[[({]/g) - count(word, /[\])}]/g);
-    if (depth > 0) continue;
-    const last = lines.at(-1);
-    if (last === undefined) lines.push(`    ${term}`);
-    else if (last.length + 1 + term.length > PROSE_WIDTH) lines.push(`        ${term}`);
-    else lines[lines.length - 1] = `${last} ${term}`;
-    term = "";
-  }
-  return lines.join("\n");
-}
-
-function count(text: string, pattern: RegExp): number {
-  return text.match(pattern)?.length ?? 0;
+  return `### uam ${path.join(" ")}\n\n    ${usageLines(usage, PROSE_WIDTH - 8).join("\n        ")}\n\n${prose(said)}${table}`;
 }
 
 const SECRETS = `## Secrets

@@ -2,6 +2,7 @@
 
 import { runParser } from "@optique/core/facade";
 import { formatMessage, message } from "@optique/core/message";
+import { fillUsage } from "../shared/text/usage.ts";
 import { commands, GROUPS } from "./commands.ts";
 import { type Asked, answer, askingShells } from "./terminal/completion.ts";
 import { type CliEnvironment, type Command, EXIT } from "./terminal/environment.ts";
@@ -24,6 +25,7 @@ function parse(args: readonly string[], environment: CliEnvironment, out: (text:
   const shells = askingShells((more) => {
     asked = more;
   });
+  const maxWidth = Math.min(environment.columns ?? MAX_WIDTH, MAX_WIDTH);
   const isRoot = args[0] === undefined || args[0].startsWith("-") || args.join(" ") === "help";
   return runParser<typeof commands, Outcome, Outcome>(commands, "uam", args, {
     help: { command: true, option: { names: ["-h", "--help"] }, onShow: () => ({ shown: "help" as const }) },
@@ -33,10 +35,12 @@ function parse(args: readonly string[], environment: CliEnvironment, out: (text:
     commandList: "top-level",
     usageLine: () => [{ type: "argument", metavar: "COMMAND" }],
     aboveError: "none",
-    maxWidth: Math.min(environment.columns ?? MAX_WIDTH, MAX_WIDTH),
+    maxWidth,
     termWidth: "auto",
     // Help is padded on the right; in completion output every blank may matter.
-    stdout: (text) => out(`${args[0] === "completion" ? text : text.replace(/ +$/gm, "")}\n`),
+    stdout: (text) => {
+      out(`${args[0] === "completion" ? text : fillUsage(text.replace(/ +$/gm, ""), maxWidth)}\n`);
+    },
     // `finish` prints errors.
     stderr: () => {},
     onError: (_, error) => ({ wrong: formatMessage(error, { quotes: true }) }),
