@@ -8,7 +8,8 @@ options:
     description: The service, as E(UAM_BASE_URL) names it. By default the variable E(UAM_URL).
     type: str
   token:
-    description: A token of the service (C(uam token create)). By default the variable E(UAM_TOKEN).
+    description: A token of the service (C(uam token create)). By default the variable E(UAM_TOKEN). In check mode an empty one
+      stands for a service that is not there yet.
     type: str
   ca_path:
     description: A file of certificates to trust besides the system's.

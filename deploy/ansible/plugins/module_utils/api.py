@@ -64,6 +64,19 @@ class Api:
         return next((item for item in self.all(path, query) if item[field] == name), None)
 
 
+class NewService:
+    """A service that is not there yet, in check mode: it has nothing."""
+
+    def call(self, *_, **__):
+        return {"items": [], "total": 0}
+
+    def all(self, *_):
+        return iter(())
+
+    def named(self, *_, **__):
+        return None
+
+
 def _refused(method, path, error):
     reason = error.headers.get("uam-error")
     try:
@@ -114,10 +127,13 @@ class Task:
         )
         self.module = AnsibleModule(argument_spec=dict(common, **options), supports_check_mode=True, **more)
         self.params = self.module.params
+        self.is_new = self.module.check_mode and self.params["token"] == ""
         for name in ("url", "token"):
-            if not self.params[name]:
+            if not self.params[name] and not self.is_new:
                 self.module.fail_json(msg="%s is missing: the option, or the variable UAM_%s" % (name, name.upper()))
-        self.api = Api(self.params["url"], self.params["token"], self.params["ca_path"])
+        if self.is_new:
+            self.module.warn("There is no token yet: this is what a new service would be told")
+        self.api = NewService() if self.is_new else Api(self.params["url"], self.params["token"], self.params["ca_path"])
         self.result = dict(changed=False)
         self.before = {}
         self.after = {}
@@ -143,10 +159,18 @@ class Task:
         except Refused as refused:
             if not (refused.reason or "").endswith(".missing"):
                 raise
-            self.module.warn("Now the service would refuse this: %s" % refused)
+            self.module.warn("Now this would be refused: %s" % refused)
             return None
         self.result.setdefault("preview", []).append(answer)
         return answer
+
+    def missing(self, sentence):
+        """Refuses what is about something that is not there. In check mode a task before this one may be what would make it."""
+        if not self.module.check_mode:
+            raise Refused(sentence)
+        self.module.warn("Now this would be refused: %s" % sentence)
+        self.result["changed"] = True
+        return {}
 
     def differs(self, before, after):
         """Notes what changes, for --diff."""

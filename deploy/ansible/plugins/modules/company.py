@@ -38,7 +38,7 @@ company: {description: The company as the API has it., type: dict, returned: whe
 preview: {description: What the service says that each change would do., type: list, returned: in check mode}
 """
 
-from ansible_collections.uam.uam.plugins.module_utils.api import Refused, Task, changes, hours_of
+from ansible_collections.uam.uam.plugins.module_utils.api import Task, changes, hours_of
 
 FIELDS = ("source_networks", "host_groups", "sponsor_email")
 # What stands for "no limit" in a playbook, where null means "not given".
@@ -65,7 +65,7 @@ def work(task):
         return {}
     if not company:
         if state == "ended":
-            raise Refused("There is no company %s to end" % task.params["name"])
+            return task.missing("There is no company %s to end" % task.params["name"])
         body = dict(wanted_fields(task), name=task.params["name"])
         task.differs({}, body)
         made = task.change("POST", "/companies", body)

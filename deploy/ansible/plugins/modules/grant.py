@@ -20,22 +20,18 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-grant: {description: "The lists C(hosts) and C(groups), as they are then.", type: dict, returned: always}
+grant: {description: "The lists C(hosts) and C(groups), as they are then.", type: dict, returned: when there is the user}
 preview: {description: What the service says that the change would do., type: list, returned: in check mode}
 """
 
-from ansible_collections.uam.uam.plugins.module_utils.api import Refused, Task, changes
+from ansible_collections.uam.uam.plugins.module_utils.api import Task, changes
 
 
 def work(task):
     name = task.params["user"]
     user = task.api.named("/users", name, field="username", q=name)
     if not user:
-        # In check mode a task before this one may be what would make them.
-        if not task.module.check_mode:
-            raise Refused("There is no user %s" % name)
-        task.result["changed"] = True
-        return {"grant": task.given("hosts", "groups")}
+        return task.missing("There is no user %s" % name)
     path = "/users/%d/hosts" % user["id"]
     record = task.api.call("GET", path)
     present = {"hosts": record["hosts"], "groups": record["groups"]}

@@ -70,7 +70,7 @@ def work(task):
     wanted = wanted_fields(task)
     if not profile:
         if not kind:
-            raise Refused("There is no profile %s yet: say its kind" % name)
+            return task.missing("There is no profile %s yet: say its kind" % name)
         body = dict(wanted, name=name, kind=kind)
         task.differs({}, body)
         made = task.change("POST", "/profiles", body)

@@ -32,6 +32,10 @@ def find(task):
 
 def work(task):
     setting = find(task)
+    if not setting and task.is_new:
+        task.differs({}, {"value": task.params["value"]})
+        task.result["changed"] = True
+        return {}
     if not setting:
         raise Refused("There is no setting %s" % task.params["key"])
     # A shorter value waits for a day: what was asked for is there already.

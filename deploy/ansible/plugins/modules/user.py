@@ -140,11 +140,8 @@ def work(task):
             task.change("DELETE", "/users/%d" % user["id"], query=task.given("reason"), preview=True)
         return {"user": user} if user else {}
     if not user:
-        if state == "disabled" and task.module.check_mode:
-            task.result["changed"] = True
-            return {}
         if state == "disabled":
-            raise Refused("There is no user %s to disable" % task.params["name"])
+            return task.missing("There is no user %s to disable" % task.params["name"])
         made = create(task, wanted_fields(task))
         return {"user": made} if made else {}
     if state == "disabled":
