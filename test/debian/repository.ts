@@ -15,10 +15,11 @@ const AFTER = "apt-after";
 /** Makes apt see the later version. */
 export const PUBLISH_UPGRADE = `rm -r ${PLACE} && mv /opt/uam/${AFTER} ${PLACE} && apt-get update`;
 
-/** Makes both in `directory`, of packages for this machine's architecture. */
+/** Makes both in `directory`, to be found at `url`, of packages for this machine's architecture. */
 export async function makeRepositories(
   directory: string,
   packages: readonly { readonly path: string; readonly version: string }[],
+  url = REPOSITORY_URL,
 ): Promise<void> {
   // gpg-agent's socket takes only a short path.
   const home = mkdtempSync("/tmp/uam-gpg-");
@@ -32,7 +33,7 @@ export async function makeRepositories(
       if (index > 0) cpSync(join(directory, BEFORE), place, { recursive: true });
       const release = await releaseOf(directory, path, version);
       const program = [process.execPath, join(PROJECT, "src/build/release/release.ts"), "apt", place];
-      await must([...environment, ...program, "--key", KEY, "--url", REPOSITORY_URL, "--packages", release], 120);
+      await must([...environment, ...program, "--key", KEY, "--url", url, "--packages", release], 120);
       rmSync(release, { recursive: true });
     }
   } finally {

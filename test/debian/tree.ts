@@ -60,6 +60,12 @@ export function requireTree(suite: Suite = RELEASE): Promise<string> {
   return required({ path: join(DIRECTORY, name), suite, packages: PACKAGES, fetched, masked: MASKED });
 }
 
+/** Like `requireTree`, with what Ansible needs on a host. */
+export function requireAnsibleTree(): Promise<string> {
+  const path = join(DIRECTORY, "uam-debian-ansible-tree");
+  return required({ path, suite: RELEASE, packages: `${PACKAGES},python3,python3-apt`, fetched: "", masked: MASKED });
+}
+
 /** Like `requireTree`, but a tree with only the packages that every Debian has, and apt. */
 export function requireBareTree(): Promise<string> {
   return required({

@@ -13,6 +13,8 @@ const SUITES: Readonly<Record<string, string>> = {
   compose: "deploy/compose with podman: from one command to a page, an administrator, a restart and a backup",
   upgrade: "data of each older version; from 0.1.0 under load: killed, without room, and at last; and a backup of it",
   load: "traffic for an hour while connections are cut and commands fail: what fails, what grows, what is left",
+  ansible:
+    "docs/ansible.md as it is written, on three booted hosts: from nothing to ten people, a second run, checks, logins",
   "two-years":
     "10,000 users who join, are extended, disabled and enabled, expire and are recycled, held against a model each day",
   year: "a year of 500 users with sponsors, companies and quarterly reviews, restarts and restores, held against the rules",

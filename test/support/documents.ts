@@ -26,7 +26,10 @@ export const BLOCKS: Readonly<Record<string, readonly Run[]>> = {
   "docs/administrators.md": here(2),
   "docs/audit.md": here(2),
   "docs/api.md": ["here"],
-  "docs/ansible.md": [{ not: "it names a service elsewhere; test/ansible.test.ts runs the playbook" }],
+  "docs/ansible.md": [
+    { by: "test/long/ansible/run.ts" },
+    { not: "it names a service elsewhere; test/ansible.test.ts gives the modules both variables" },
+  ],
   "docs/backup.md": [
     "here",
     { not: "age is not on every machine; test/cli/commands/service/backup.test.ts backs up to standard output" },
