@@ -33,10 +33,11 @@ export interface Work {
  */
 export async function applyState(
   work: Work,
-  state: AgentState,
+  given: AgentState,
   isOver: () => boolean = () => false,
 ): Promise<AgentState> {
-  await work.holding.hold(work.host, state.profiles);
+  await work.holding.hold(work.host, given.profiles);
+  const state = { ...given, records: work.holding.followed(given.records) };
   const records = new Map(state.records.map((record) => [keyOf(record), record]));
   const attempt = async (record: AccountRecord, step: typeof close | typeof open) => {
     const after = await tried(record, () => step(work, record, records.values()));

@@ -176,7 +176,9 @@ class StoredOrders implements Orders {
 
   async reconcile(): Promise<void> {
     const all: HostProblem[] = [];
-    await this.#inTurn(() => this.holding.look(this.#parts.openHost, this.#state));
+    await this.#inTurn(async () => {
+      this.#state = await this.holding.look(this.#parts.openHost, this.#state);
+    });
     const records = this.#state?.records ?? [];
     for (let from = 0; from < Math.max(1, records.length); from += AT_ONCE) {
       all.push(...(await this.#inTurn(() => this.#compare(records.slice(from, from + AT_ONCE)))));

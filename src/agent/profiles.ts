@@ -45,12 +45,24 @@ export function reprofiler(before: Profiles, after: Profiles): <T extends Reprof
   return (record) => {
     const { profile = "", open, todo } = record;
     if (!open || todo.remove || todo.profile === true || !changed.has(profile)) return record;
-    return { ...record, todo: { ...todo, ...(isLess(profile, profile) ? { profile: true } : {}), open: true } };
+    return isLess(profile, profile) ? ending(record) : { ...record, todo: { ...todo, open: true } };
   };
 }
 
+/** With what was begun to end, if it is open. */
+function ending<T extends Reprofiled>(record: T): T {
+  const { open, todo } = record;
+  return !open || todo.remove || todo.profile === true
+    ? record
+    : { ...record, todo: { ...todo, profile: true, open: true } };
+}
+
 /** The part of what is stored that says what the host is to hold. */
-type Stored = { readonly profiles?: Profiles; readonly end_sessions: HostState["end_sessions"] };
+interface Stored {
+  readonly profiles?: Profiles;
+  readonly end_sessions: HostState["end_sessions"];
+  readonly records: readonly Reprofiled[];
+}
 
 /** Has the host hold profiles, and knows which it holds. */
 export interface Holding {
@@ -59,8 +71,16 @@ export interface Holding {
    * and all were held.
    */
   hold(host: Host, profiles: Profiles): Promise<void>;
-  /** The same, whatever was held: somebody may have changed the host. */
-  look(openHost: (endSessions: HostState["end_sessions"]) => Promise<Host>, stored: Stored | undefined): Promise<void>;
+  /** The same, whatever was held: somebody may have changed the host. Returns what is stored, its records as `followed` has them. */
+  look<T extends Stored>(
+    openHost: (endSessions: HostState["end_sessions"]) => Promise<Host>,
+    stored: T | undefined,
+  ): Promise<T | undefined>;
+  /**
+   * The records, with what has to end in those whose profile was held wider than it is, as a change left it that a crash cut short; the same objects else.
+   * Says it once.
+   */
+  followed<T extends Reprofiled>(records: readonly T[]): readonly T[];
   /** Why nobody is let in by the profile, as a sentence: sshd may hold to an older one, which allows more. */
   problemOf(profile: string | undefined): string | undefined;
   /** As it was the last time; undefined where there are none. */
@@ -70,10 +90,20 @@ export interface Holding {
 export function createHolding(): Holding {
   let states: readonly ProfileState[] | undefined;
   let known: string | undefined;
+  let lessened: readonly string[] = [];
   async function hold(host: Host, profiles: Profiles): Promise<void> {
     known = JSON.stringify(profiles);
-    const held = await host.holdProfiles(profiles ?? [], "take");
+    const held = await host.holdProfiles(profiles ?? [], "take", async (names) => {
+      lessened = [...lessened, ...names];
+    });
     states = profiles === undefined ? undefined : held.map(clipped);
+  }
+  function followed<T extends Reprofiled>(records: readonly T[]): readonly T[] {
+    const names = new Set(lessened);
+    lessened = [];
+    return names.size === 0
+      ? records
+      : records.map((record) => (names.has(record.profile ?? "") ? ending(record) : record));
   }
   return {
     hold: async (host, profiles) => {
@@ -81,8 +111,11 @@ export function createHolding(): Holding {
       if (!isHeld || known !== JSON.stringify(profiles)) await hold(host, profiles);
     },
     look: async (openHost, stored) => {
-      if (stored?.profiles !== undefined) await hold(await openHost(stored.end_sessions), stored.profiles);
+      if (stored?.profiles === undefined) return stored;
+      await hold(await openHost(stored.end_sessions), stored.profiles);
+      return { ...stored, records: followed(stored.records) };
     },
+    followed,
     problemOf: (profile) => {
       if (profile === undefined) return undefined;
       const state = states?.find(({ name }) => name === profile);

@@ -77,7 +77,7 @@ export function createManagedHost(context: HostContext): Host {
     shortenAccount: (account) => shortenAccount(context, account),
     narrowProfile: (account) => narrowProfile(context, account),
     endSilent: (now) => endSilent(context, now),
-    holdProfiles: (profiles, purpose) => holdProfiles(context, profiles, purpose),
+    holdProfiles: (profiles, purpose, onLess) => holdProfiles(context, profiles, { purpose, onLess }),
     removeAccount: (account) => removeAccount(context, account),
     reconcile: (accounts, checkOnly) => reconcileAccounts(context, accounts, checkOnly),
     orphanUids: async () => (isDry ? [] : await orphanUids()),

@@ -202,9 +202,14 @@ export interface Host {
   endSilent(now: Date): Promise<void>;
   /**
    * Makes the host hold exactly these profiles, and asks sshd what it would let an account of each do. Where sshd's answer differs, a change that
-   * gives is undone, and one that takes stays; each state says so. Cheap where nothing differs. Never throws for the problem of one profile.
+   * gives is undone, and one that takes stays; each state says so. Cheap where nothing differs. Never throws for the problem of one profile. `onLess` is told, before that counts, which
+   * profiles allowed more by what the host held until now: as a change that a crash cut short left it.
    */
-  holdProfiles(profiles: readonly HostProfile[], purpose: Purpose): Promise<readonly ProfileState[]>;
+  holdProfiles(
+    profiles: readonly HostProfile[],
+    purpose: Purpose,
+    onLess?: (names: readonly string[]) => Promise<void>,
+  ): Promise<readonly ProfileState[]>;
   /**
    * Takes access away for good: shut, processes, scheduled jobs, mail spool, home directory, the account's entry. With
    * nothing owed, all of it is gone; a missing account owes at most the rest of its home.

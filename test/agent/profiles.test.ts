@@ -97,6 +97,19 @@ describe("an agent that is told of profiles", () => {
     ]);
   });
 
+  test("ends what was begun with a wider profile that a crash left on the host, and that was never stored", async () => {
+    await told(answer("dev", [SHELL]));
+    // The process ends after the host held it, and the next one knows what was stored before.
+    await host.holdProfiles([{ ...SHELL, forwarding: true }], "take");
+    holding = createHolding();
+    expect(await told(answer("dev", [SHELL]))).toEqual([
+      "holdProfiles take dev",
+      "narrowProfile ext_alice",
+      "openAccount ext_alice",
+    ]);
+    expect(await told(answer("dev", [SHELL]))).toEqual([]);
+  });
+
   test("goes on with what has to end although the profile is as it was again", async () => {
     await told(answer("dev", [SHELL]));
     host.profileProblems.set("dev", "sshd says something else");

@@ -102,7 +102,6 @@ export const TESTED_BY: Readonly<Record<string, readonly string[]>> = {
   "domain/users": ["domain/users/users.test.ts"],
   "domain/wire": ["domain/wire/many-hosts.test.ts", "domain/wire/state.test.ts"],
 
-  "domain/profiles/hold.ts": ["domain/profiles/profiles.test.ts"],
 
   "host/adoption/adopter.ts": ["cli/commands/users/user-adopt.host.test.ts"],
   "host/adoption/shadow.ts": ["host/adoption/take.host.test.ts"],

@@ -2,6 +2,7 @@
 
 import { usableKeys } from "../../src/host/key-file/authorized-keys.ts";
 import { isInside } from "../../src/host/processes/outside.ts";
+import { lessenedBy } from "../../src/host/profiles/hold.ts";
 import type { Account, AccountRef, Closing, Host, Stray } from "../../src/protocol/host.ts";
 import type { Login, LoginFault, RefusalLog, SshSession } from "../../src/protocol/logins.ts";
 import type { HostProfile } from "../../src/protocol/profile.ts";
@@ -235,7 +236,12 @@ export function createFakeHost(pause = 3): FakeHost {
       sessions.splice(0, sessions.length, ...sessions.filter((session) => session.account !== account.name));
       return { refused: false, owed: [] };
     },
-    holdProfiles: async (wanted, purpose) => {
+    holdProfiles: async (wanted, purpose, onLess) => {
+      const lessened = lessenedBy(
+        profiles.map((profile) => ({ profile, isShut: false })),
+        wanted,
+      );
+      if (lessened.length > 0) await onLess?.(lessened);
       const before = JSON.stringify(profiles);
       if (JSON.stringify(wanted) !== before) calls.push(`holdProfiles ${purpose} ${wanted.map(({ name }) => name)}`);
       const problems = new Map(profileProblems);

@@ -47,7 +47,10 @@ function nameOf(profile: Profile | "incomparable"): string | undefined {
 }
 
 /** Notes, with the operation that stores why, that these users may do less on the service's own host: what they have open there has to end. */
-export async function noteNarrower({ tx, context }: Operation, userIds: readonly number[]): Promise<void> {
+export async function noteNarrower(
+  { tx, context }: Pick<Operation, "tx" | "context">,
+  userIds: readonly number[],
+): Promise<void> {
   if (userIds.length === 0) return;
   const { actor, clock } = context;
   const now = clock.now();

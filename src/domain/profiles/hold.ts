@@ -6,9 +6,11 @@ import type { HostProfile, ProfileState } from "../../protocol/profile.ts";
 import { type Transaction, transactionToItsEnd } from "../../store/client.ts";
 import { LOCAL_HOST } from "../../store/schema.ts";
 import { hosts } from "../../store/schema-fleet.ts";
+import { noteNarrower } from "../accounts/profile-change.ts";
 import { allProfiles } from "../accounts/profiles.ts";
 import { lockFleet } from "../hosts/find.ts";
-import type { Services } from "../operation/context.ts";
+import { usersOfProfile } from "../hosts/profile-limits.ts";
+import { type Services, systemContext } from "../operation/context.ts";
 
 /** Whether the host holds profiles at all: in sudo mode none that restricts anything is given to an account there. */
 function holdsProfiles({ host }: Pick<Services, "host">): boolean {
@@ -20,8 +22,9 @@ export async function holdThese(
   services: Pick<Services, "host">,
   profiles: readonly HostProfile[],
   purpose: Purpose,
+  onLess?: (names: readonly string[]) => Promise<void>,
 ): Promise<readonly ProfileState[]> {
-  return holdsProfiles(services) ? await services.host.holdProfiles(profiles, purpose) : [];
+  return holdsProfiles(services) ? await services.host.holdProfiles(profiles, purpose, onLess) : [];
 }
 
 /** Has the host hold what is stored, keeps what it says, and logs what it cannot do: it is tried again each minute. */
@@ -30,7 +33,12 @@ export async function holdStored(services: Services): Promise<readonly ProfileSt
   // Under the lock of every change of profiles: one that is under way has the host hold more than is stored.
   const states = await transactionToItsEnd(db, async (tx) => {
     await lockFleet(tx);
-    const held = await holdThese(services, await allProfiles(tx), "take");
+    // Somebody may have come in by a wider form that was never stored, because the service ended: what they have open ends, too.
+    const onLess = async (names: readonly string[]) => {
+      const bound = await Promise.all(names.map((name) => usersOfProfile(tx, name)));
+      await noteNarrower({ tx, context: systemContext(services) }, [...new Set(bound.flat().map(({ id }) => id))]);
+    };
+    const held = await holdThese(services, await allProfiles(tx), "take", onLess);
     await keepStates(tx, held);
     return held;
   });

@@ -4,6 +4,7 @@ import { closeSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Purpose } from "../../protocol/host.ts";
 import type { HostProfile, ProfileState } from "../../protocol/profile.ts";
+import { isWithin } from "../../protocol/profile-order.ts";
 import { UamError } from "../../shared/errors.ts";
 import { MINUTE } from "../../shared/time/clock.ts";
 import { readAccounts } from "../account.ts";
@@ -25,7 +26,7 @@ import { faultOfSudo, placeRules, rulesOf } from "./sudo.ts";
 export async function holdProfiles(
   context: HostContext,
   profiles: readonly HostProfile[],
-  purpose: Purpose,
+  { purpose, onLess }: Pick<Holding, "purpose" | "onLess">,
 ): Promise<readonly ProfileState[]> {
   const { settings, log } = context;
   if (settings.mode === "dry-run") {
@@ -34,7 +35,7 @@ export async function holdProfiles(
   }
   if (settings.mode === "sudo") return statesOf(profiles, new Map(), "Profiles need direct mode");
   const problems = new Map<string, string>();
-  const whole = await attempt(() => oneAtATime(() => hold(context, { profiles, purpose, problems })), log);
+  const whole = await attempt(() => oneAtATime(() => hold(context, { profiles, purpose, problems, onLess })), log);
   return statesOf(profiles, problems, whole);
 }
 
@@ -46,6 +47,8 @@ const TURN = { look: 50, patience: MINUTE } as const;
 interface Holding {
   readonly profiles: readonly HostProfile[];
   readonly purpose: Purpose;
+  /** See `Host.holdProfiles`. */
+  readonly onLess: ((names: readonly string[]) => Promise<void>) | undefined;
   /** The first problem of each profile, by its name. */
   readonly problems: Map<string, string>;
 }
@@ -64,6 +67,8 @@ async function hold(context: HostContext, holding: Holding): Promise<void> {
     for (const profile of profiles) note(profile.name, faultOfProfile(profile) ?? unread);
     const possible = profiles.filter((profile) => faultOfProfile(profile) === undefined);
     const rules = await rulesOf(possible, paths);
+    const lessened = lessenedBy(blocksIn(textIn(sshdFileIn(paths.directory))), possible);
+    if (lessened.length > 0) await holding.onLess?.(lessened);
     // Whoever loses rights loses those of root first.
     if (holding.purpose === "take") placeRules(rules.texts, paths);
     await makeGroups(context, possible, note);
@@ -76,6 +81,15 @@ async function hold(context: HostContext, holding: Holding): Promise<void> {
   } finally {
     closeSync(directory);
   }
+}
+
+/** The names of those that let accounts do more as they are held than they are to. Pure. */
+export function lessenedBy(held: readonly Block[], wanted: readonly HostProfile[]): readonly string[] {
+  const before = new Map(held.flatMap(({ profile, isShut }) => (isShut ? [] : [[profile.name, profile]])));
+  return wanted.flatMap((profile) => {
+    const old = before.get(profile.name);
+    return old === undefined || isWithin(old, profile) ? [] : [profile.name];
+  });
 }
 
 type Note = (name: string, problem: string | undefined) => void;

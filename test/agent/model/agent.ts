@@ -296,7 +296,8 @@ const NOBODY: ReadonlySet<string> = new Set();
 /** Profiles are not in the model. */
 const NOTHING_HELD: Holding = {
   hold: async () => {},
-  look: async () => {},
+  look: async (_, stored) => stored,
+  followed: (records) => records,
   problemOf: () => undefined,
   states: () => undefined,
 };

@@ -7,6 +7,7 @@ import { setUserHosts } from "../../../src/domain/hosts/grants.ts";
 import { changeGroup, createGroup, deleteGroup } from "../../../src/domain/hosts/groups.ts";
 import { finishClosings } from "../../../src/domain/lifecycle/finish.ts";
 import { reconcileHost } from "../../../src/domain/lifecycle/reconcile.ts";
+import { holdStored } from "../../../src/domain/profiles/hold.ts";
 import { createProfile, deleteProfile, listProfiles } from "../../../src/domain/profiles/profiles.ts";
 import { previewProfile, updateProfile } from "../../../src/domain/profiles/update.ts";
 import { previewProfileOf } from "../../../src/domain/users/profile.ts";
@@ -146,6 +147,23 @@ describe("a user's profile", () => {
     await app.db.insert(closings).values(note);
     await finishClosings(app.system);
     expect([isIn(account), await owed()]).toEqual([false, []]);
+  });
+
+  test("that was made wider on the host, and never stored because the service ended, ends what came in by it", async () => {
+    const { name } = await drop();
+    const { account } = await person(name);
+    const stored = app.host.profiles.slice();
+    await app.host.holdProfiles(
+      stored.map((one) => (one.name === name ? { ...one, maxSessions: 99 } : one)),
+      "give",
+    );
+    logIn(account);
+    await holdStored(app.services);
+    expect([app.host.profiles, isIn(account), (await owed()).length]).toEqual([stored, true, 1]);
+    await finishClosings(app.system);
+    expect([isIn(account), await owed()]).toEqual([false, []]);
+    await holdStored(app.services);
+    expect(await owed()).toEqual([]);
   });
 
   test("that is wider, and the host does not follow, is less than is stored until it does", async () => {
