@@ -66,7 +66,9 @@ describe("uam approval", () => {
 
   test("approve creates the user and names the reviewer", async () => {
     await cli.json(["company", "add", "Acme"]);
-    const given = ["--company", "Acme", "--sponsor", "bo@example.org", "--hours", "mon 08:00-18:00 Europe/Berlin"];
+    await cli.json(["profile", "add", "drop", "--kind", "sftp", "--directory", "/data/acme"]);
+    const hours = ["--hours", "mon 08:00-18:00 Europe/Berlin"];
+    const given = ["--company", "Acme", "--sponsor", "bo@example.org", "--profile", "drop", ...hours];
     expect(await cli.json(["approval", "approve", "1", "--ttl-days", "3", ...given])).toMatchObject({
       username: "ann",
       status: "approved",
@@ -74,7 +76,7 @@ describe("uam approval", () => {
     });
     const user = await cli.json(["user", "show", "ann"]);
     expect(Date.parse(user.expire_at) - Date.parse(user.created_at)).toBe(3 * 86_400_000);
-    expect(user).toMatchObject({ company_id: expect.any(Number), sponsor_email: "bo@example.org" });
+    expect(user).toMatchObject({ company_id: expect.any(Number), sponsor_email: "bo@example.org", profile: "drop" });
     expect((await cli.json(["user", "list", "--sponsor", "bo@example.org"])).total).toBe(1);
     expect((await cli.json(["user", "list", "--sponsor", "none"])).total).toBe(0);
     expect(user.hours.windows).toEqual([{ days: ["mon"], from: "08:00", to: "18:00" }]);

@@ -13,6 +13,7 @@ import { offering } from "../../terminal/completion.ts";
 import { type Command, EXIT, withServices } from "../../terminal/environment.ts";
 import { readHours } from "../../terminal/hours.ts";
 import { type Column, printJson, printPage, printRecord, shortTime } from "../../terminal/output.ts";
+import { profileOption } from "../../terminal/profile-options.ts";
 import { hoursOption } from "./user-hours.ts";
 
 const list = command(
@@ -54,6 +55,9 @@ const approve = command(
       company: companyOption(),
       sponsorEmail: sponsorOption(),
       hours: hoursOption(),
+      profile: profileOption(
+        message`The profile that says what the new user may do; "none" for whatever the host lets any account do.`,
+      ),
       noUser: option("--no-user", {
         description: message`Approve an application for access without creating the user.`,
       }),
@@ -64,7 +68,7 @@ const approve = command(
   ),
   {
     brief: message`Approve an application and create the user, or give a user what they ask for.`,
-    description: message`Approves the application, creates the user and the host account, with the company, sponsor and hours that are given, extends the user who asks for more time, or opens the access of the user who asks for it, and mails the applicant. If that fails, the application stays pending.`,
+    description: message`Approves the application, creates the user and the host account, with the company, sponsor, hours and profile that are given, extends the user who asks for more time, or opens the access of the user who asks for it, and mails the applicant. If that fails, the application stays pending.`,
   },
 );
 
