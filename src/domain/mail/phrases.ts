@@ -1,6 +1,7 @@
 /** Phrases that several mails share. */
 
 import type { JobsGone } from "../../protocol/host.ts";
+import type { HostProfile } from "../../protocol/profile.ts";
 import { PAGES } from "../../shared/product/pages.ts";
 import type { AdminRole } from "../../shared/product/statuses.ts";
 import { hostAccountOf } from "../../shared/text/account-name.ts";
@@ -12,6 +13,8 @@ import type { SiteWithKeys } from "./site.ts";
 
 /** A user as the mails need it; `host_account` is `ext_` and the username. */
 export interface MailedUser extends MailedTimes {
+  /** The profiles that bind them on the service's own host; none where that is not known. */
+  readonly profiles?: readonly HostProfile[] | null;
   readonly username: string;
   readonly expireAt: Date;
 }
@@ -61,6 +64,17 @@ export function howToConnect(site: SiteWithKeys, user: MailedUser): readonly Blo
   ];
 }
 
+/** The command that makes a key, and what it has to be where only security keys count. */
+function makeKey({ profiles }: MailedUser): readonly Block[] {
+  if (!profiles?.some(({ secondFactor }) => secondFactor === "verified")) return [code("ssh-keygen -t ed25519")];
+  return [
+    code("ssh-keygen -t ed25519-sk -O verify-required"),
+    paragraph(
+      "It has to be such a key: a security key, whose touch and PIN are asked for at each login. Another one does not open your account.",
+    ),
+  ];
+}
+
 /** The way from a new account to the first connection. */
 export function firstSteps(site: SiteWithKeys, user: MailedUser): readonly Block[] {
   return site.console ? stepsOnPages(site, user) : stepsByHand(site, user);
@@ -76,7 +90,7 @@ function stepsOnPages(site: SiteWithKeys, user: MailedUser): readonly Block[] {
     paragraph(
       "2. Add the public half of your SSH key, the file that ends in .pub. If you have no key yet, create one on your own computer first:",
     ),
-    code("ssh-keygen -t ed25519"),
+    ...makeKey(user),
     toPage(site, "Add your key", "keys"),
     ...connecting(site, user),
   ];
@@ -93,7 +107,7 @@ function stepsByHand(site: SiteWithKeys, user: MailedUser): readonly Block[] {
   return [
     heading("How to begin"),
     paragraph("1. If you have no SSH key yet, create one on your own computer:"),
-    code("ssh-keygen -t ed25519"),
+    ...makeKey(user),
     paragraph(
       `2. Log in here as ${line(user.username)} (without ext_). There is no password: a one-time code comes to this mailbox. Then upload the public half of your key, the file that ends in .pub.`,
     ),

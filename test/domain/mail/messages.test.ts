@@ -290,3 +290,13 @@ function unescaped(html: string): string {
   const entities: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', "#39": "'" };
   return html.replace(/&(amp|lt|gt|quot|#39);/g, (_all, name: string) => entities[name] ?? "");
 }
+
+test.each(BOTH)("%s: who needs a security key is told how to make one", (_what, site) => {
+  const user = { username: "alice", expireAt: END };
+  const profile = { name: "files", kind: "sftp", directory: "/data/acme" } as const;
+  const textFor = (secondFactor: "none" | "verified") =>
+    accountCreated(site, { ...user, profiles: [{ ...profile, secondFactor }] }).text;
+  expect(textFor("verified")).toContain("ssh-keygen -t ed25519-sk -O verify-required");
+  expect(textFor("none")).not.toContain("-sk");
+  expect(accountCreated(site, user).text).toContain("ssh-keygen -t ed25519\n");
+});
