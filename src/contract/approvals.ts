@@ -106,6 +106,10 @@ export const ApplicationRecord = v.pipe(
       v.nullable(v.pipe(v.number(), v.integer(), v.examples([2]))),
       v.description("For how many hours they ask for access, from the moment at which it is allowed; else null"),
     ),
+    hosts: v.pipe(
+      v.nullable(v.array(described("web1"))),
+      v.description("The hosts to which they ask for access; null for all of theirs, and for the other kinds"),
+    ),
     end_when_asked: v.pipe(
       v.nullable(timestamp),
       v.description(

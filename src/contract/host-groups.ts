@@ -180,7 +180,7 @@ export const hostGroups = {
       500: "Something that may no longer be done goes on. The group is stored all the same, and the service keeps trying to end it",
     },
     reasons: [
-      ...(["host_group.missing", "host_group.taken"] as const),
+      ...(["host_group.missing", "host_group.taken", "host_group.used"] as const),
       ...(["host.missing", "host.retiring", "host.local", "access.owed"] as const),
       ...(["profile.missing", "profile.mode", "profile.incomparable"] as const),
     ],
@@ -188,7 +188,7 @@ export const hostGroups = {
   "DELETE /host-groups/:id": {
     operationId: "deleteHostGroup",
     summary: "Delete a group of hosts",
-    description: "Only one that no user has. Its hosts stay.",
+    description: "Only one that no user, company or rule of access on request names. Its hosts stay.",
     who: owners,
     params: IdParams,
     query: PreviewQuery,

@@ -66,7 +66,15 @@ export const users = {
       409: "The username is taken, the host has an account or a home of that name, the company is full or has ended, or everybody needs a sponsor, or the profile does not fit a group's or the host",
     },
     otherwise: 400,
-    reasons: [...NEW_ACCOUNT, ...COMPANY, ...SPONSOR, ...PROFILE, "user.taken", "network.invalid"],
+    reasons: [
+      ...NEW_ACCOUNT,
+      ...COMPANY,
+      ...SPONSOR,
+      ...PROFILE,
+      "user.taken",
+      "network.invalid",
+      "host_group.missing",
+    ],
   },
   "GET /users/supervisors": {
     operationId: "listSupervisors",
@@ -131,6 +139,7 @@ export const users = {
       ...SPONSOR,
       ...PROFILE,
       ...(["user.missing", "network.invalid", "state.conflict", "access.owed", "user.started"] as const),
+      "host_group.missing",
     ],
   },
   "GET /users/:id/hours": {

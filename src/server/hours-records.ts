@@ -55,7 +55,9 @@ export function accessNow(user: UserRow, now: Date) {
 /** Whom a user has to ask; null for nobody. */
 export function onRequestRecord(user: UserRow) {
   const onRequest = onRequestOf(user);
-  return onRequest && { rule: onRequest.rule, max_hours: onRequest.maxHours };
+  if (onRequest === null) return null;
+  const { rule, maxHours, groups } = onRequest;
+  return { rule, max_hours: maxHours, ...(groups === undefined ? {} : { groups: [...groups] }) };
 }
 
 /** The same as text, such as `self:4h`. */
@@ -70,15 +72,21 @@ export function hoursRecord(user: UserRow, spans: readonly Span[]) {
   return { zone: hoursOf(user)?.zone ?? null, windows };
 }
 
+/** The hosts that a user may ask for, and until when each is open. */
+export type OwnHosts = readonly { readonly name: string; readonly until: Date | null }[];
+
 /** Whom a user has to ask for access, and what became of it when they last did; null for nobody. */
-export function ownOnRequest({ user, accessRequest: asked }: OwnAccount) {
+export function ownOnRequest({ user, accessRequest: asked }: OwnAccount, hosts: OwnHosts) {
   const rule = onRequestRecord(user);
   if (rule === null) return null;
-  return { ...rule, request: asked === undefined ? null : accessRequestRecord(asked) };
+  return {
+    ...{ ...rule, request: asked === undefined ? null : accessRequestRecord(asked) },
+    hosts: hosts.map(({ name, until }) => ({ name, until: formatOptionalTimestamp(until) })),
+  };
 }
 
 /** A user's view of their own request for access. */
-export function accessRequestRecord({ id, status, hours, createdAt, reviewedAt, reason }: ApprovalRow) {
+export function accessRequestRecord({ id, status, hours, hosts, createdAt, reviewedAt, reason }: ApprovalRow) {
   const times = { created_at: formatTimestamp(createdAt), reviewed_at: formatOptionalTimestamp(reviewedAt) };
-  return { id, status, hours: hours ?? 0, ...times, reason };
+  return { id, status, hours: hours ?? 0, hosts, ...times, reason };
 }

@@ -24,7 +24,7 @@ import { formatOptionalTimestamp, formatTimestamp } from "../shared/time/timesta
 import type { ApprovalRow, KeyRow, UserRow } from "../store/schema.ts";
 import type { TotpRow } from "../store/schema-passkeys.ts";
 import type { SsoIdentityRow } from "../store/schema-sso.ts";
-import { accessNow, accessTimes, ownHoursRecord, ownOnRequest } from "./hours-records.ts";
+import { accessNow, accessTimes, type OwnHosts, ownHoursRecord, ownOnRequest } from "./hours-records.ts";
 import { connectionRecord, ownProfile } from "./profile-records.ts";
 
 /** The user as of now: from the moment of expiry they read as expired, whatever the jobs have done. */
@@ -54,7 +54,7 @@ export function userRecord(user: UserRow, now: Date) {
 }
 
 /** A user's view of their own account. */
-export function ownRecord(account: OwnAccount, now: Date) {
+export function ownRecord(account: OwnAccount, now: Date, askable: OwnHosts = []) {
   const { user, site, serverKeys, request, terms } = account;
   const record = userRecord(user, now);
   const { host, port, contact = "" } = site;
@@ -70,7 +70,7 @@ export function ownRecord(account: OwnAccount, now: Date) {
     status: record.status,
     expire_at: record.expire_at,
     ...accessNow(user, now),
-    on_request: ownOnRequest(account),
+    on_request: ownOnRequest(account, askable),
     created_at: record.created_at,
     ends: endsOf(account, now),
     ssh: site.withoutHost
@@ -140,8 +140,7 @@ export function applicationRecord(application: ApprovalRow) {
     id: application.id,
     kind: application.kind,
     user_id: application.userId,
-    days: application.days,
-    hours: application.hours,
+    ...{ days: application.days, hours: application.hours, hosts: application.hosts },
     end_when_asked: formatOptionalTimestamp(application.endThen),
     username: application.username,
     email: application.email,

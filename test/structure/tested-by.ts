@@ -101,7 +101,7 @@ export const TESTED_BY: Readonly<Record<string, readonly string[]>> = {
   "domain/stats/names.ts": ["cli/terminal/completion.test.ts"],
   "domain/users": ["domain/users/users.test.ts"],
   "domain/wire": ["domain/wire/many-hosts.test.ts", "domain/wire/state.test.ts"],
-
+  "domain/requests/askable.ts": ["server/api/access-on-request.test.ts"],
 
   "host/adoption/adopter.ts": ["cli/commands/users/user-adopt.host.test.ts"],
   "host/adoption/shadow.ts": ["host/adoption/take.host.test.ts"],

@@ -159,13 +159,13 @@ export function createChanges(app: TestApp, helper: Client, hookUrl: string) {
     },
     "DELETE /me/access": async (by) => {
       await onRequest(by.id);
-      await allowAccess(app.system, by.id, 1);
+      await allowAccess(app.system, by.id, { hours: 1, hosts: null });
       return { path: "/me/access" };
     },
     "DELETE /users/{id}/access": async () => {
       const { id } = await user();
       await onRequest(id);
-      await allowAccess(app.system, id, 1);
+      await allowAccess(app.system, id, { hours: 1, hosts: null });
       return { path: `/users/${id}/access` };
     },
     "POST /me/extension": async () => ({ path: "/me/extension", body: { days: 30, reason: "Still testing" } }),

@@ -54,7 +54,13 @@ const timed = (username: string): Parameters<typeof mail.accountCreated>[1] => (
 const disabled = (username: string) => ({ ...user(username), status: "disabled" }) as const;
 const key = (value: string) => ({ name: value, type: value, fingerprint: value });
 const application = (value: string) => ({ username: value, email: value, supervisor: value, purpose: value });
-const accessRequest = (value: string) => ({ ...application(value), id: 7, fullName: `A ${value}`, hours: 4 });
+const accessRequest = (value: string) => ({
+  ...application(value),
+  id: 7,
+  fullName: `A ${value}`,
+  hours: 4,
+  hosts: [value],
+});
 const silent = (value: string) => ({ name: value, lastSeenAt: NOW, shutsAt: END });
 const token = (value: string) => encodeURIComponent(value);
 const review = (value: string) => ({ id: 7, scope: value, dueAt: END, disables: true });
@@ -303,7 +309,7 @@ export const LETTERS: readonly LetterCase[] = [
   },
   {
     ...{ name: "accessAllowed", to: "user", pages: [], without: [] },
-    make: (site, value) => access.accessAllowed(site, user(value), END),
+    make: (site, value) => access.accessAllowed(site, user(value), { until: END, hosts: [value, "web1"] }),
   },
   {
     ...{ name: "accessRefused", to: "user", pages: ["/me"], without: [] },

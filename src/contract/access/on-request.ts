@@ -5,14 +5,14 @@ import { MAX_REQUEST_HOURS } from "../../shared/hours/on-request.ts";
 import type { Reason } from "../../shared/product/reasons.ts";
 import { APPROVAL_STATUSES } from "../../shared/product/statuses.ts";
 import { MAX_PURPOSE } from "../../shared/text/person.ts";
-import { described, expiry, givenReason, IdParams, id, text, timestamp, wholeNumber } from "../fields.ts";
+import { described, expiry, givenReason, IdParams, id, listOf, text, timestamp, wholeNumber } from "../fields.ts";
 import { hosts } from "../hosts-confirmation.ts";
 import { ACCOUNT, externalUsers, operators, type Routes } from "../route.ts";
 import { shownOnRequest } from "../users/hours.ts";
 
 /** Why nobody is let in now who has to ask. */
 export const NO_ACCESS_NOW: readonly Reason[] = [
-  ...(["access.not_on_request", "access.outside_hours", "user.not_active"] as const),
+  ...(["access.not_on_request", "access.outside_hours", "access.hosts", "user.not_active"] as const),
 ];
 
 const OwnAccessRequest = v.pipe(
@@ -20,6 +20,7 @@ const OwnAccessRequest = v.pipe(
     id,
     status: v.picklist(APPROVAL_STATUSES),
     hours: v.pipe(v.number(), v.integer(), v.examples([2])),
+    hosts: v.pipe(v.nullable(v.array(described("web1"))), v.description("The hosts that it is for; null for all")),
     created_at: timestamp,
     reviewed_at: v.nullable(timestamp),
     reason: described("", "Given by whoever decided; empty while it is pending"),
@@ -36,14 +37,35 @@ export const OwnOnRequest = v.pipe(
         v.nullable(OwnAccessRequest),
         v.description("The newest that needed a decision, if it is pending or was decided within 30 days"),
       ),
+      hosts: v.pipe(
+        v.array(
+          v.object({
+            name: described("web1", "`local` is the service's own host"),
+            until: v.pipe(v.nullable(timestamp), v.description("Until when access is open there; null if it is not")),
+          }),
+        ),
+        v.description("The hosts that they may ask for"),
+      ),
     }),
   ),
   v.description("Whom they ask for access, each time, with `POST /me/access`; null: they need not ask"),
 );
 
+const MOST_HOSTS = 1000;
+
 const AccessRequest = v.pipe(
   v.object({
     hours: wholeNumber(1, MAX_REQUEST_HOURS, "For how many hours, at most the `max_hours` of the user's rule"),
+    hosts: v.optional(
+      v.pipe(
+        listOf(
+          v.union([text("web1", "A name", { minLength: 1, maxLength: 63 }), wholeNumber(1, 2_147_483_647, "An id")]),
+          MOST_HOSTS,
+        ),
+        v.minLength(1, "must name a host"),
+        v.description("To which of the user's hosts, by name or id; by default, to all that they may ask for"),
+      ),
+    ),
     reason: text("The nightly build is broken", "What it is needed for", { minLength: 1, maxLength: MAX_PURPOSE }),
   }),
   v.title("AccessRequest"),
@@ -73,7 +95,7 @@ export const accessOnRequest = {
     operationId: "requestAccess",
     summary: "Ask for access",
     description:
-      "Only for users whose access is on request. By the rule `self` it is open when this answers, with its end; the session must have logged in within 15 minutes. Otherwise the sponsor or the administrators are asked, and the answer is 202 with the request: the time runs from the moment at which it is allowed, and the outcome comes by e-mail; a request that nobody has answered for 7 days is rejected by the service. Asking again before the end prolongs, at most to `max_hours` from now. Access never reaches beyond the user's hours, and sessions end with it.",
+      "Only for users whose access is on request. By the rule `self` it is open when this answers, with its end; the session must have logged in within 15 minutes. Otherwise the sponsor or the administrators are asked, and the answer is 202 with the request: the time runs from the moment at which it is allowed, and the outcome comes by e-mail; a request that nobody has answered for 7 days is rejected by the service. Asking again before the end prolongs, at most to `max_hours` from now, and on the hosts that are named alone; `until` is the end on these. Access never reaches beyond the user's hours, and sessions end with it.",
     who: externalUsers,
     records: "access.request",
     body: AccessRequest,
@@ -82,7 +104,7 @@ export const accessOnRequest = {
     success: { description: "Access is open until `until`" },
     refusals: {
       404: true,
-      409: "Outside the user's hours (the message says when they begin), the session is not fresh, more hours than allowed, or a request waits already; or, which is final, the user is not active, or need not ask",
+      409: "Outside the user's hours (the message says when they begin), the session is not fresh, more hours than allowed, a host that they may not ask for, or a request waits already; or, which is final, the user is not active, or need not ask",
     },
     reasons: [
       ...NO_ACCESS_NOW,

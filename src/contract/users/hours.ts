@@ -2,7 +2,7 @@
 
 import * as v from "valibot";
 import { MAX_WINDOWS, WEEKDAYS } from "../../shared/hours/hours.ts";
-import { MAX_REQUEST_HOURS } from "../../shared/hours/on-request.ts";
+import { MAX_REQUEST_GROUPS, MAX_REQUEST_HOURS } from "../../shared/hours/on-request.ts";
 import { MAX_SPAN_DAYS } from "../../shared/hours/windows.ts";
 import { ACCESS_STATES, HOURS_ENDS, REQUEST_RULES } from "../../shared/product/statuses.ts";
 import { isTimestamp } from "../../shared/time/timestamp.ts";
@@ -41,6 +41,8 @@ const hoursEnd = v.pipe(
 export const givenHoursEnd = v.optional(hoursEnd);
 const RULE =
   "Who allows it: `self`, at once, in a session that logged in within 15 minutes; `sponsor`, asked by mail; or `review`, whoever decides about applications";
+const GROUPS =
+  "The groups of hosts, by name, whose hosts they may ask for; absent: every host of theirs. Other groups end what is allowed";
 const MOST_HOURS = "Access never reaches further than this from the moment at which it is asked for or allowed";
 
 /** In requests; the features check them. */
@@ -50,6 +52,7 @@ export const givenOnRequest = v.optional(
       v.object({
         rule: v.pipe(v.picklist(REQUEST_RULES), v.description(RULE)),
         max_hours: wholeNumber(1, MAX_REQUEST_HOURS, MOST_HOURS),
+        groups: v.optional(listOf(text("web", undefined, { maxLength: 63 }), MAX_REQUEST_GROUPS, GROUPS)),
       }),
       v.description("No access until the user asks for it, each time; null: they need not ask"),
     ),
@@ -60,6 +63,7 @@ export const givenOnRequest = v.optional(
 export const shownOnRequest = v.object({
   rule: v.pipe(v.picklist(REQUEST_RULES), v.description(RULE)),
   max_hours: v.pipe(v.number(), v.integer(), v.examples([4]), v.description(MOST_HOURS)),
+  groups: v.optional(v.pipe(v.array(described("web")), v.description(GROUPS))),
 });
 
 /** A moment in a request. */

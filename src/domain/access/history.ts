@@ -3,6 +3,7 @@
  * the host had not finished, it counts as gone: its accounts are shut first, and finished later.
  */
 
+import { type Allowed, allowedFurther, allowedOn } from "../../shared/hours/allowed.ts";
 import type { AuditAction } from "../../shared/product/audit-actions.ts";
 import { shift } from "../../shared/time/clock.ts";
 import { LOCAL_HOST } from "../../store/schema.ts";
@@ -50,7 +51,7 @@ interface PastUser {
   companyHours: string;
   isOnRequest: boolean;
   /** What was allowed last; undefined once it was ended. */
-  allowed: { readonly until: number; readonly by: string } | undefined;
+  allowed: (Allowed & { readonly by: string }) | undefined;
   isDisabled: boolean;
   /** The name of their own profile; empty for none. */
   profile: string;
@@ -103,8 +104,9 @@ export class History {
       const fingerprints = [...user.keys.values()];
       return [...this.#hosts.reached(user.hosts, user.groups)].flatMap((id) => {
         const host = hosts.get(id);
-        if (host === undefined || (wanted !== undefined && host !== wanted)) return [];
-        return [{ username: user.username, host, fingerprints, ...grantOf(user), profile: this.#profileOn(id, user) }];
+        const grant = grantOf(user, id, at);
+        if (host === undefined || grant === undefined || (wanted !== undefined && host !== wanted)) return [];
+        return [{ username: user.username, host, fingerprints, ...grant, profile: this.#profileOn(id, user) }];
       });
     });
     return found.sort((one, other) => compare(one.username, other.username) || compare(one.host, other.host));
@@ -138,11 +140,20 @@ export class History {
     if (action === "user.enable") user.isDisabled = false;
     if (action === "user.extend") user.until = timeOf(detail, "expire_at");
     if (action === "user.enable" || action === "user.extend") user.decidedBy = actor;
-    if (action === "access.allow") user.allowed = { until: timeOf(detail, "until"), by: actor };
+    if (action === "access.allow") user.allowed = { ...this.#allowed(user, detail), by: actor };
     if (action === "user.grant") {
       user.hosts = this.#hosts.hostsNamed(namesIn(detail, "hosts"));
       user.groups = this.#hosts.groupsNamed(namesIn(detail, "groups"));
     }
+  }
+
+  /** To these hosts, or to all, besides what is allowed still. */
+  #allowed({ allowed }: PastUser, detail: Detail): Allowed {
+    const until = new Date(timeOf(detail, "until"));
+    if (detail.hosts === undefined && (allowed?.hosts ?? null) === null) return { until, hosts: null };
+    const hosts = detail.hosts === undefined ? null : [...this.#hosts.hostsNamed(namesIn(detail, "hosts"))];
+    // The log has no moment here: an end that is over stays, and is over.
+    return allowedFurther(allowed, { hosts, until }, new Date(0));
   }
 
   #renameCompany({ result }: HistoryRecord, detail: Detail): void {
@@ -193,12 +204,19 @@ export class History {
 /** Whether the user has access at the moment, by anything but hours. */
 function hasAccess({ until, startsAt, isDisabled, isOnRequest, allowed, keys }: PastUser, at: number): boolean {
   if (isDisabled || keys.size === 0 || at < startsAt || at >= until) return false;
-  return !isOnRequest || (allowed !== undefined && at < allowed.until);
+  return !isOnRequest || (allowed !== undefined && at < allowed.until.getTime());
 }
 
-function grantOf({ until, decidedBy, isOnRequest, allowed }: PastUser): Pick<Access, "until" | "decidedBy"> {
+/** Undefined where it is on request, and not allowed on that host. */
+function grantOf(
+  { until, decidedBy, isOnRequest, allowed }: PastUser,
+  host: number,
+  at: Date,
+): Pick<Access, "until" | "decidedBy"> | undefined {
   if (!isOnRequest || allowed === undefined) return { until: new Date(until), decidedBy };
-  return { until: new Date(Math.min(until, allowed.until)), decidedBy: allowed.by };
+  const end = allowedOn(allowed, host);
+  if (end === undefined || end <= at) return undefined;
+  return { until: new Date(Math.min(until, end.getTime())), decidedBy: allowed.by };
 }
 
 /** Whether hours of the week, as text, are open at the moment; those that cannot be read never are. */
@@ -221,8 +239,8 @@ function updateUser(user: PastUser, detail: Detail): void {
   if (typeof onRequest === "string") user.isOnRequest = onRequest !== "";
   if (detail.starts_at !== undefined) user.startsAt = timeOf(detail, "starts_at");
   if (detail.allowed_until !== undefined) {
-    const until = timeOf(detail, "allowed_until");
-    user.allowed = until === 0 || user.allowed === undefined ? undefined : { ...user.allowed, until };
+    const until = new Date(timeOf(detail, "allowed_until"));
+    user.allowed = until.getTime() === 0 || user.allowed === undefined ? undefined : { ...user.allowed, until };
   }
 }
 

@@ -1,13 +1,14 @@
 /** Whether a user's access is open at a moment: by status and end, between them by start and hours, and by what was allowed on request. Pure. */
 
 import { UamError } from "../../shared/errors.ts";
+import { allowedOn, readAllowed } from "../../shared/hours/allowed.ts";
 import type { Hours } from "../../shared/hours/hours.ts";
 import type { OnRequest } from "../../shared/hours/on-request.ts";
 import { parseHours } from "../../shared/hours/text.ts";
 import { MAX_SPAN_DAYS, type Opening, openingAt, type Span, windowsBetween } from "../../shared/hours/windows.ts";
 import type { AccessState } from "../../shared/product/statuses.ts";
 import { DAY, shift } from "../../shared/time/clock.ts";
-import type { UserRow } from "../../store/schema.ts";
+import { LOCAL_HOST, type UserRow } from "../../store/schema.ts";
 import { isExpired, type User } from "./find-user.ts";
 
 /** By itself: no note of a closing is looked at. */
@@ -23,9 +24,20 @@ type Timed = Pick<UserRow, "startsAt" | "hours" | "companyHours"> & {
 };
 type Allowance = Pick<UserRow, "requestRule" | "requestHours" | "allowedFrom" | "allowedUntil">;
 
-/** The user as on the service's own host, where the hours of that host's groups count, too. */
-export function atOwnHost<T extends Pick<User, "local" | "ownHostHours">>(user: T): T & Pick<Timed, "hostHours"> {
-  return { ...user, hostHours: user.local ? user.ownHostHours : null };
+type AllowedSomewhere = Pick<UserRow, "allowedUntil" | "allowedHosts">;
+
+/** The user as on the service's own host, where the hours of that host's groups count, too, and only what was allowed there. */
+export function atOwnHost<T extends Pick<User, "local" | "ownHostHours"> & AllowedSomewhere>(
+  user: T,
+): T & Pick<Timed, "hostHours"> {
+  return { ...onHost(user, LOCAL_HOST), hostHours: user.local ? user.ownHostHours : null };
+}
+
+/** The user as on that host, as far as access on request was allowed there. */
+export function onHost<T extends AllowedSomewhere>(user: T, host: number): T {
+  const { allowedUntil: until, allowedHosts: stored } = user;
+  if (until === null || stored === null) return user;
+  return { ...user, allowedUntil: allowedOn(readAllowed(until, stored), host) ?? null, allowedHosts: null };
 }
 
 /** The user's access now. */
@@ -67,8 +79,9 @@ export function allowedUntil({ allowedFrom: from, allowedUntil: until }: Allowan
 export function onRequestOf({
   requestRule: rule,
   requestHours,
-}: Pick<Allowance, "requestRule" | "requestHours">): OnRequest | null {
-  return rule === null ? null : { rule, maxHours: requestHours ?? 0 };
+  requestGroups: groups,
+}: Pick<UserRow, "requestRule" | "requestHours" | "requestGroups">): OnRequest | null {
+  return rule === null ? null : { rule, maxHours: requestHours ?? 0, ...(groups === null ? {} : { groups }) };
 }
 
 /** By start and hours alone, whatever the status: when access is open, or can be asked for. Hours that cannot be read never open. */

@@ -17,7 +17,8 @@ import { accessRefused } from "../mail/access-messages.ts";
 import { queueMail } from "../mail/outbox.ts";
 import { audited, auditedGrant } from "../operation/audited.ts";
 import { type Context, type Operation, systemContext } from "../operation/context.ts";
-import { allowAccess, requireAllowable } from "../requests/allow.ts";
+import { type Allowing, allowAccess, requireAllowable } from "../requests/allow.ts";
+import { hostsDetail, requireAskable } from "../requests/askable.ts";
 import { isPendingRequestOf } from "../requests/end.ts";
 import { askSponsor } from "../sponsors/asking.ts";
 import { sponsorOf } from "../sponsors/sponsor-email.ts";
@@ -28,6 +29,8 @@ export interface AccessRequest {
   readonly hours: number;
   /** Required. */
   readonly reason: string;
+  /** The names or ids of the user's hosts to which they ask for it; absent: all that they may ask for. */
+  readonly hosts?: readonly (string | number)[] | undefined;
 }
 
 /** Open until then, or waiting for whoever decides. */
@@ -45,7 +48,7 @@ const FRESH = 15 * MINUTE;
 export async function requestAccess(
   context: Context,
   { userId, token }: { readonly userId: number; readonly token: string },
-  { hours, reason: why }: AccessRequest,
+  { hours, reason: why, hosts: wished }: AccessRequest,
 ): Promise<AskedAccess> {
   await endWhatIsOver(context, userId);
   const entry = { action: "access.request", resourceId: String(userId), subjectId: userId, detail: { hours } } as const;
@@ -56,11 +59,15 @@ export async function requestAccess(
     op.about({ detail: { reason } });
     await requireAllowable(op, user);
     requireWithinLimit(user, hours);
+    const asked = await requireAskable(op.tx, user, wished ?? null);
+    op.about({ detail: hostsDetail(asked) });
+    // Who asks for all of them gets those that they have when it is allowed.
+    const hosts = wished === undefined || asked === null ? null : asked.map(({ name }) => name);
     if (user.requestRule === "self") {
       await requireFreshLogin(op, { userId, token });
-      return { until: await allowAccess(op.context, userId, hours) };
+      return { until: await allowAccess(op.context, userId, { hours, hosts }) };
     }
-    return { request: await submit(op, user, { hours, reason }) };
+    return { request: await submit(op, user, { hours, reason, hosts }) };
   });
 }
 
@@ -69,11 +76,11 @@ export async function requestAccess(
  * user may have now, or mails the reason of the refusal. Throws as `requireAllowable` does: then nothing is decided.
  */
 export async function settleAccessRequest(op: Operation, request: ApprovalRow, user: User | undefined): Promise<void> {
-  const { userId, hours, status, id, username, reason } = request;
+  const { userId, hours, hosts, status, id, username, reason } = request;
   if (userId === null || hours === null) throw new Error("a request for access names no user");
   if (status === "approved") {
     if (user === undefined) throw new UamError("conflict", `${username} is gone`, { reason: "user.not_active" });
-    await allowAccess(op.context, userId, hours);
+    await allowAccess(op.context, userId, { hours, hosts });
     return;
   }
   const about = { resourceId: String(userId), subjectId: userId } as const;
@@ -129,7 +136,11 @@ async function requireFreshLogin(
   throw new UamError("conflict", sentence, { reason: "access.fresh_login" });
 }
 
-async function submit(op: Operation, user: User, { hours, reason: purpose }: AccessRequest): Promise<ApprovalRow> {
+async function submit(
+  op: Operation,
+  user: User,
+  { hours, hosts, reason: purpose }: Allowing & Pick<AccessRequest, "reason">,
+): Promise<ApprovalRow> {
   const { tx, context, record } = op;
   const { id: userId, username, email, fullName, supervisor, requestRule } = user;
   if ((await tx.$count(approvals, isPendingRequestOf(userId))) > 0) {
@@ -143,7 +154,13 @@ async function submit(op: Operation, user: User, { hours, reason: purpose }: Acc
   const notice = await lockNotice(tx);
   const [request] = await tx
     .insert(approvals)
-    .values({ kind: "access_request", hours, ...person, createdAt: context.clock.now() })
+    .values({
+      kind: "access_request",
+      hours,
+      hosts: hosts === null ? null : [...hosts],
+      ...person,
+      createdAt: context.clock.now(),
+    })
     .returning();
   if (request === undefined) throw new Error("insert returned no row");
   await askSponsor(op, sponsorEmail, "access");

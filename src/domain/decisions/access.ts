@@ -127,9 +127,15 @@ function isAnswered({ sponsorAnsweredAt }: ApprovalRow): boolean {
 }
 
 function itemOf(row: ApprovalRow): Item {
-  const { id, username, fullName, email, purpose, hours, createdAt } = row;
+  const { id, username, fullName, email, purpose, hours, hosts, createdAt } = row;
   const facts = {
-    ...{ Account: accountName(row), Name: fullName, "E-mail": email, For: counted(hours ?? 0, "hour") },
+    ...{
+      Account: accountName(row),
+      Name: fullName,
+      "E-mail": email,
+      For: counted(hours ?? 0, "hour"),
+      On: (hosts ?? []).join(", "),
+    },
     ...{ Reason: purpose, Asked: date(createdAt) },
   };
   const evidence = Object.entries(facts).filter(([, value]) => value !== "");

@@ -60,6 +60,13 @@ export async function namedGroups(
   return requireAll("host_group", names, rows);
 }
 
+/** Keeps groups of these names from being renamed or deleted until the transaction ends. Throws `invalid`, naming the first unknown one. */
+export async function holdGroups(tx: Transaction, names: readonly string[]): Promise<void> {
+  if (names.length === 0) return;
+  const isNamed = inArray(hostGroups.name, [...names]);
+  requireAll("host_group", names, await tx.select().from(hostGroups).where(isNamed).for("key share"));
+}
+
 /** The reasons for programs. */
 const MISSING = { host: "host.missing", host_group: "host_group.missing" } as const;
 

@@ -7,9 +7,10 @@ import { formatHours, parseHours } from "../../shared/hours/text.ts";
 import { type Span, windowsBetween } from "../../shared/hours/windows.ts";
 import { shift } from "../../shared/time/clock.ts";
 import type { Database, Transaction } from "../../store/client.ts";
-import { LOCAL_HOST } from "../../store/schema.ts";
+import { LOCAL_HOST, type UserRow } from "../../store/schema.ts";
 import { fleetChanges, hostGroupMembers, hostGroups } from "../../store/schema-fleet.ts";
 import { HOURS_AHEAD, lacks } from "../accounts/fewer-hours.ts";
+import { onHost, openingsBetween } from "../accounts/opening.ts";
 import type { Operation } from "../operation/context.ts";
 import { requireHost } from "./find.ts";
 
@@ -39,14 +40,16 @@ export function spansOf(texts: readonly string[], from: Date, to: Date): readonl
   }
 }
 
-/** What is left of the windows on the host, by name or id. Throws `not_found`. */
+/** When the user's access is open on the host, by name or id, as `openingsBetween` says it. Throws `not_found`, and as that does. */
 export async function spansOnHost(
   { db }: { readonly db: Database },
   host: string,
-  spans: readonly Span[],
+  { user, ...between }: { readonly user: UserRow; readonly from: Date; readonly to: Date },
 ): Promise<readonly Span[]> {
   const ref = /^\d{1,9}$/.test(host) ? Number(host) : host;
-  const texts = await hoursOfHost(db, (await requireHost(db, ref)).id);
+  const { id } = await requireHost(db, ref);
+  const texts = await hoursOfHost(db, id);
+  const spans = openingsBetween(onHost(user, id), between.from, between.to);
   return spans.flatMap(({ from, to }) => spansOf(texts, from, to));
 }
 

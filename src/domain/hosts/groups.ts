@@ -5,6 +5,7 @@ import { UamError } from "../../shared/errors.ts";
 import { parseHostName } from "../../shared/text/host-name.ts";
 import { formatLease, parseLease } from "../../shared/time/lease.ts";
 import { type Database, isDuplicate, type Transaction } from "../../store/client.ts";
+import { users } from "../../store/schema.ts";
 import { companies } from "../../store/schema-companies.ts";
 import { type HostGroupRow, type HostRow, hostGroupMembers, hostGroups } from "../../store/schema-fleet.ts";
 import { readOwnHostHours } from "../accounts/find-user.ts";
@@ -116,9 +117,7 @@ export async function changeGroup(context: Context, ref: Ref, changes: GroupChan
     let row: HostGroupRow | undefined;
     steps = await bindingGroup(op, binding, async () => {
       await movePlaces(op, planned, () => keepLocal(op, planned, move));
-      const set = { name, leaseMs, hours, profile };
-      const update = op.tx.update(hostGroups).set(set).where(eq(hostGroups.id, group.id)).returning();
-      [row] = await refuseTaken(name, update);
+      row = await storeChanged(op.tx, group, { name, leaseMs, hours, profile });
     });
     const narrowed = new Set([
       ...narrowedHosts({ ...planned, old: group.hours, joining: planned.gaining }, context.clock.now()),
@@ -165,6 +164,7 @@ export async function deleteGroup(context: Context, ref: Ref): Promise<void> {
     op.about({ detail: { name: group.row.name } });
     requireUnused(group);
     await requireNoCompany(op.tx, group.row);
+    await requireNoRule(op.tx, group.row);
     op.record({ detail: { hosts: group.hosts.join(", ") } });
     await op.tx.delete(hostGroups).where(eq(hostGroups.id, group.row.id));
     await noteOwnHostHours(op, before);
@@ -195,6 +195,18 @@ export async function requireNoCompany(db: Database | Transaction, { id, name }:
   throw new UamError("conflict", sentence, { reason: "host_group.used" });
 }
 
+/** Throws `conflict` for a group whose hosts alone somebody may ask for: under another name, or gone, they could ask for none. */
+export async function requireNoRule(db: Database | Transaction, { name }: Pick<HostGroupRow, "name">): Promise<void> {
+  const [user] = await db
+    .select({ username: users.username })
+    .from(users)
+    .where(sql`${name}::text = any(${users.requestGroups})`)
+    .limit(1);
+  if (user === undefined) return;
+  const sentence = `${user.username} may ask for access to hosts of the group ${name} only; change that first`;
+  throw new UamError("conflict", sentence, { reason: "host_group.used" });
+}
+
 async function readGroup(db: Database | Transaction, row: HostGroupRow): Promise<HostGroup> {
   const [group] = await readGroups(db, row.id);
   if (group === undefined) throw new Error("a group's row is gone");
@@ -219,6 +231,14 @@ async function readGroups(db: Database | Transaction, id?: number): Promise<read
     hosts: JSON.parse(hosts) as string[],
     isDefault: row.id === standard,
   }));
+}
+
+async function storeChanged(tx: Transaction, { id, name }: HostGroupRow, set: Omit<HostGroupRow, "id" | "createdAt">) {
+  const update = tx.update(hostGroups).set(set).where(eq(hostGroups.id, id)).returning();
+  const [row] = await refuseTaken(set.name, update);
+  // Once the row is locked: who names the group meanwhile has waited, or is seen.
+  if (set.name !== name) await requireNoRule(tx, { name });
+  return row;
 }
 
 async function joinable(tx: Transaction, names: readonly string[]): Promise<readonly HostRow[]> {

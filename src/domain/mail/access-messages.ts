@@ -18,6 +18,8 @@ export interface MailedAccessRequest {
   /** Why. */
   readonly purpose: string;
   readonly hours: number | null;
+  /** The names of the hosts; null for all of theirs. */
+  readonly hosts: readonly string[] | null;
 }
 
 /** To the administrators: a user asks for access. */
@@ -28,6 +30,7 @@ export function accessRequested(site: Site, request: MailedAccessRequest): Lette
     fact("Username", username),
     fact("E-mail", request.email),
     fact("For", hoursOf(request)),
+    ...(request.hosts === null ? [] : [fact("On", request.hosts.join(", "))]),
     fact("Reason", request.purpose),
     paragraph("The time runs from the moment at which you allow it."),
     ...(site.console
@@ -53,6 +56,7 @@ export function accessAsked(site: Site, requests: readonly MailedAccessRequest[]
         `Username: ${request.username}`,
         ...(request.fullName === "" ? [] : [`Name: ${request.fullName}`]),
         `For: ${hoursOf(request)}`,
+        ...(request.hosts === null ? [] : [`On: ${request.hosts.join(", ")}`]),
         `Reason: ${request.purpose}`,
       ]),
     ),
@@ -65,17 +69,18 @@ export function accessAsked(site: Site, requests: readonly MailedAccessRequest[]
   ]);
 }
 
-/** To the user: their access is open, and until when. */
+/** To the user: their access is open, until when, and on which hosts where these are some. */
 export function accessAllowed(
   site: SiteWithKeys,
   user: { readonly username: string; readonly expireAt: Date },
-  until: Date,
+  { until, hosts }: { readonly until: Date; readonly hosts: readonly string[] | null },
 ): Letter {
   return letter(`Your access to ${site.host} is open until ${date(until)}`, [
     hello(user.username),
     paragraph(`Your access to ${site.host} is open, as you asked.`),
     fact("Account", accountName(user)),
     fact("Until", date(until)),
+    ...(hosts === null ? [] : [fact("On", hosts.join(", "))]),
     paragraph("At that moment your sessions end. Ask again before then if you need longer."),
     ...howToConnect(site, user),
     whomToAsk(site, "Did you not ask for it?"),

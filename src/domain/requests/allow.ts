@@ -2,6 +2,7 @@
 
 import { eq } from "drizzle-orm";
 import { UamError } from "../../shared/errors.ts";
+import { allowedFurther, beginOf, storedHosts } from "../../shared/hours/allowed.ts";
 import { HOUR, MINUTE, shift } from "../../shared/time/clock.ts";
 import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import type { Transaction } from "../../store/client.ts";
@@ -11,7 +12,7 @@ import { refOf } from "../accounts/account.ts";
 import { type Closing, closingsOf, keepsShut } from "../accounts/closings.ts";
 import { holdCompanyOf, requireGoing } from "../accounts/company-limits.ts";
 import { isExpired, lockUser, type User } from "../accounts/find-user.ts";
-import { allowedUntil, atOwnHost, calendarAt, scheduleAt } from "../accounts/opening.ts";
+import { atOwnHost, calendarAt, scheduleAt } from "../accounts/opening.ts";
 import { accountMissing } from "../accounts/rebuild.ts";
 import { hostsOfUser } from "../hosts/placements.ts";
 import { accessAllowed } from "../mail/access-messages.ts";
@@ -20,45 +21,62 @@ import { queueMail } from "../mail/outbox.ts";
 import { siteWithKeys } from "../mail/site.ts";
 import { auditedGrant } from "../operation/audited.ts";
 import type { Context, Grant, Operation } from "../operation/context.ts";
+import { type AskableHost, allowedNow, hostsDetail, stillAskable } from "./askable.ts";
 
 /** Less is no prolongation: whoever asks again and again changes nothing. */
 const LEAST = MINUTE;
 
+export interface Allowing {
+  readonly hours: number;
+  /** The names of the hosts that were asked for; null for all. */
+  readonly hosts: readonly string[] | null;
+}
+
 /**
- * Opens the account for so many hours from now, or from the end of what is allowed already, and mails the user; returns the end. It never lies
- * beyond the hours that may be allowed from now on, the user's hours of the week, and their end. Throws as `requireAllowable` does.
+ * Opens the account for so many hours from now, or from the end of what is allowed already, on the hosts that were asked for and that the user may still
+ * ask for, and mails the user; returns the end. It never lies beyond the hours that may be allowed from now on, the user's hours of the week, and
+ * their end. Throws as `requireAllowable` does, and `conflict` if none of the hosts is left.
  */
-export function allowAccess(context: Context, userId: number, hours: number): Promise<Date> {
+export function allowAccess(context: Context, userId: number, allowing: Allowing): Promise<Date> {
   const entry = { action: "access.allow", resourceId: String(userId), subjectId: userId } as const;
   return auditedGrant(context, entry, async (op) => {
     const user = await lockUser(op.tx, userId);
     op.about({ detail: { username: user.username } });
-    return await open(op, user, hours);
+    return await open(op, user, allowing);
   });
 }
 
-async function open(op: Grant, user: User, hours: number): Promise<Date> {
+async function open(op: Grant, user: User, { hours, hosts: asked }: Allowing): Promise<Date> {
   const { tx, context } = op;
   const now = context.clock.now();
   await requireAllowable(op, user);
-  const before = allowedUntil(user, now);
-  const until = endOf(await whereOpen(tx, user), hours, now);
-  if (before !== undefined && until.getTime() < before.getTime() + LEAST) {
+  const hosts = await stillAskable(tx, user, asked);
+  const ids = hosts === null ? null : hosts.map(({ id }) => id);
+  const before = allowedNow(user, now);
+  const begin = beginOf(before, ids, now);
+  const until = endOf(await whereOpen(tx, user, ids), { begin, hours }, now);
+  if (begin > now && until.getTime() < begin.getTime() + LEAST) {
     op.record({ unneeded: true });
-    return before;
+    return begin;
   }
-  await requireAccount(context, user);
-  const allowed = { allowedFrom: before === undefined ? now : user.allowedFrom, allowedUntil: until };
+  const isHere = ids === null || ids.includes(LOCAL_HOST);
+  if (isHere) await requireAccount(context, user);
+  const after = allowedFurther(before, { hosts: ids, until }, now);
+  const allowed = {
+    allowedFrom: before === undefined ? now : user.allowedFrom,
+    ...{ allowedUntil: after.until, allowedHosts: storedHosts(after) },
+  };
   const set = { ...allowed, hoursDueAt: scheduleAt(atOwnHost({ ...user, ...allowed }), now).changesAt };
   // The user counts as unchanged: what administrators were about to change of them is none of this.
   await tx.update(users).set(set).where(eq(users.id, user.id));
   await queueMail(op, {
     recipient: user.email,
-    message: accessAllowed(await siteWithKeys(context), user, until),
+    message: accessAllowed(await siteWithKeys(context), user, { until, hosts: namesOf(hosts) }),
     expiresAt: until,
   });
-  await openAccess(op, { ...user, ...set });
-  op.record({ detail: { hours, until: formatTimestamp(until) } });
+  // Where nothing opens, nothing is touched.
+  if (isHere) await openAccess(op, { ...user, ...set });
+  op.record({ detail: { hours, until: formatTimestamp(until), ...hostsDetail(hosts) } });
   return until;
 }
 
@@ -71,7 +89,7 @@ export async function requireAllowable(op: Operation, user: User): Promise<void>
   requireOnRequest(user);
   requireActive(user, await closingsOf(op.tx, user.id), now);
   requireGoing(await holdCompanyOf(op.tx, user));
-  const { open, changesAt } = calendarAt(await whereOpen(op.tx, user), now);
+  const { open, changesAt } = calendarAt(await whereOpen(op.tx, user, null), now);
   if (open) return;
   const begins = changesAt !== null && changesAt < user.expireAt ? `they begin on ${date(changesAt)}` : "they are over";
   const sentence = `It is outside the hours in which ${user.username} may have access; ${begins}`;
@@ -79,9 +97,9 @@ export async function requireAllowable(op: Operation, user: User): Promise<void>
 }
 
 /** Who has an account on the service's own host alone is open within the hours of that host's groups; others may be open elsewhere. */
-async function whereOpen(tx: Transaction, user: User) {
+async function whereOpen(tx: Transaction, user: User, hosts: readonly number[] | null) {
   if (!user.local || user.ownHostHours === null) return user;
-  return (await hostsOfUser(tx, user.id)).some((id) => id !== LOCAL_HOST) ? user : atOwnHost(user);
+  return (hosts ?? (await hostsOfUser(tx, user.id))).some((id) => id !== LOCAL_HOST) ? user : atOwnHost(user);
 }
 
 /** Throws `conflict` for a user who need not ask. */
@@ -99,11 +117,18 @@ function requireActive(user: User, owed: readonly Closing[], now: Date): void {
   throw new UamError("conflict", `${username} is not active, and gets no access`, { reason: "user.not_active" });
 }
 
-function endOf(user: Awaited<ReturnType<typeof whereOpen>>, hours: number, now: Date): Date {
-  const begin = allowedUntil(user, now) ?? now;
+function endOf(
+  user: Awaited<ReturnType<typeof whereOpen>>,
+  { begin, hours }: { readonly begin: Date; readonly hours: number },
+  now: Date,
+): Date {
   const { changesAt } = calendarAt(user, now);
   const ends = [shift(begin, hours * HOUR), shift(now, (user.requestHours ?? 0) * HOUR), changesAt, user.expireAt];
   return new Date(Math.min(...ends.flatMap((end) => (end === null ? [] : [end.getTime()]))));
+}
+
+function namesOf(hosts: readonly AskableHost[] | null): readonly string[] | null {
+  return hosts === null ? null : hosts.map(({ name }) => name);
 }
 
 async function requireAccount({ host }: Context, user: User): Promise<void> {

@@ -1,17 +1,19 @@
 /** Ends access on request before its time, and withdraws what still waits for a decision. A closing: it only goes forward. */
 
 import { and, eq, type SQL } from "drizzle-orm";
+import { allowedOn, readAllowed } from "../../shared/hours/allowed.ts";
 import { formatOptionalTimestamp } from "../../shared/time/timestamp.ts";
-import { approvals, users } from "../../store/schema.ts";
+import { approvals, LOCAL_HOST, users } from "../../store/schema.ts";
 import { type Closed, owedSentence, shutOnHost, unfinished } from "../accounts/access.ts";
 import { noteClosing, oweClosing, settleClosing } from "../accounts/closings.ts";
 import { lockUser, type User } from "../accounts/find-user.ts";
 import { isDue } from "../accounts/hours.ts";
-import { noteFleetChange } from "../accounts/remote-changes.ts";
+import { noteFleetChange, noteLostHosts } from "../accounts/remote-changes.ts";
 import { auditedClosing } from "../operation/audited.ts";
 import type { ClosingOperation, Context, Operation } from "../operation/context.ts";
 import { parseReason, reasonDetail } from "../users/changeable.ts";
 import { requireOnRequest } from "./allow.ts";
+import { askableHosts, hostsDetail } from "./askable.ts";
 
 /**
  * Ends what is allowed at once: the account is shut, and its sessions and processes end; the user stays as they are, and can ask again. Nothing to end
@@ -42,16 +44,30 @@ export async function finishEnding(op: ClosingOperation, user: User, note: numbe
   op.begun(unfinished(user));
   // As at the end of what was allowed: its jobs wait until the account is open again.
   const closing = await shutOnHost(op, user, true);
-  const set = { allowedFrom: null, allowedUntil: null, hoursDueAt: null };
+  const set = { allowedFrom: null, allowedUntil: null, allowedHosts: null, hoursDueAt: null };
   await op.tx.update(users).set(set).where(eq(users.id, user.id));
-  await noteFleetChange(op, user);
-  op.record({ detail: { until: formatOptionalTimestamp(user.allowedUntil) } });
+  op.record({ detail: { until: formatOptionalTimestamp(user.allowedUntil), ...(await tellHosts(op, user)) } });
   if (closing.owed.length === 0) await settleClosing(op.tx, note);
   else {
     await oweClosing(op, note, { user, owed: closing.owed, recorded: true });
     op.refuse(owedSentence(`The access of ${user.username} is ended`, closing));
   }
   return { user: { ...user, ...set }, ...closing };
+}
+
+/** Has the further hosts on which it was allowed confirm that it is over; returns which they all are, where they are some. */
+async function tellHosts(op: ClosingOperation, user: User): Promise<{ readonly hosts?: string }> {
+  const { allowedUntil: until, allowedHosts: stored } = user;
+  const allowed = until === null || stored === null ? undefined : readAllowed(until, stored);
+  if (allowed === undefined) {
+    await noteFleetChange(op, user);
+    return {};
+  }
+  const placed = await askableHosts(op.tx, { id: user.id, requestGroups: null });
+  const open = placed.filter(({ id }) => allowedOn(allowed, id) !== undefined);
+  const further = open.flatMap(({ id }) => (id === LOCAL_HOST ? [] : [id]));
+  if (further.length > 0) noteLostHosts(op, user, further);
+  return hostsDetail(open);
 }
 
 /** The user's request for access that waits for a decision, of which there is one at most. */

@@ -79,6 +79,7 @@ export type ParsedUser = Pick<
   | "hoursDueAt"
   | "requestRule"
   | "requestHours"
+  | "requestGroups"
   | "profile"
 >;
 
@@ -126,9 +127,12 @@ export function parseNewUser(input: NewUser, { now, defaultTtl, sponsor }: Rules
   };
 }
 
-function onRequestColumns(given: OnRequest | null): Pick<UserRow, "requestRule" | "requestHours"> {
+type RequestColumn = "requestRule" | "requestHours" | "requestGroups";
+
+function onRequestColumns(given: OnRequest | null): Pick<UserRow, RequestColumn> {
   const checked = given === null ? null : checkOnRequest(given);
-  return { requestRule: checked?.rule ?? null, requestHours: checked?.maxHours ?? null };
+  const groups = checked?.groups === undefined ? null : [...checked.groups];
+  return { requestRule: checked?.rule ?? null, requestHours: checked?.maxHours ?? null, requestGroups: groups };
 }
 
 /** When the user's access begins, null for at once; throws `invalid` for a start in the past, or further away than any end. */

@@ -17,6 +17,7 @@ import {
 } from "../accounts/company-limits.ts";
 import type { User } from "../accounts/find-user.ts";
 import { isToStart } from "../accounts/opening.ts";
+import { holdGroups } from "../hosts/find.ts";
 import type { Context, Operation } from "../operation/context.ts";
 import { newSponsor } from "../sponsors/replacing.ts";
 import { FIELDS, startOf } from "./new-user.ts";
@@ -54,7 +55,7 @@ export type Judged = Pick<Operation, "tx" | "context" | "record">;
 
 type Texts = Pick<UserRow, (typeof TEXTS)[number]>;
 export type Times = Pick<UserRow, "startsAt" | "hours" | "companyHours" | "hoursEnd" | "hoursDueAt"> &
-  Pick<UserRow, "requestRule" | "requestHours" | "allowedFrom" | "allowedUntil">;
+  Pick<UserRow, "requestRule" | "requestHours" | "requestGroups" | "allowedFrom" | "allowedUntil" | "allowedHosts">;
 export type Supplied = Partial<Texts & Times & Pick<UserRow, "sourceNetworks" | "companyId" | "manager">>;
 
 /** The parsed changes, within the limits of the user's company; throws `invalid` or `conflict` if they are not. */
@@ -63,6 +64,7 @@ export async function fitChanges(op: Judged, user: User, changes: UserChanges): 
   const parsed = parse(changes);
   const { email, companyId: company } = { ...changes, ...parsed };
   const asked = { sponsorEmail: changes.sponsorEmail, email, companyId: company };
+  await holdGroups(tx, changes.onRequest?.groups ?? []);
   const supplied = { ...parsed, ...(await newSponsor(op, user, given(asked))), ...timesOf(context, user, changes) };
   const { companyId = user.companyId } = changes;
   if (companyId === user.companyId) {
@@ -129,11 +131,13 @@ function timesOf({ clock }: Context, user: User, changes: UserChanges): Partial<
   };
 }
 
-/** What was allowed ends where a fresh request would, or with the rule. */
+/** What was allowed ends where a fresh request would, with the rule, and with other groups: some of it may be on hosts that are no longer asked for. */
 function onRequestChange(user: User, changes: UserChanges, now: Date): Partial<Times> {
   const rule = FIELDS.requestRule(changes);
   const latest = rule.requestHours === null ? null : shift(now, rule.requestHours * HOUR);
-  if (latest === null || user.allowedUntil === null) return { ...rule, allowedFrom: null, allowedUntil: null };
+  const isElsewhere = rule.requestGroups !== null && rule.requestGroups.join() !== user.requestGroups?.join();
+  if (latest === null || user.allowedUntil === null || isElsewhere)
+    return { ...rule, allowedFrom: null, allowedUntil: null, allowedHosts: null };
   return { ...rule, allowedUntil: user.allowedUntil < latest ? user.allowedUntil : latest };
 }
 

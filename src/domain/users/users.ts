@@ -32,6 +32,7 @@ import { forgetIntent, recordIntent } from "../accounts/intents.ts";
 import { scheduleAt } from "../accounts/opening.ts";
 import { allocateUid } from "../accounts/uid.ts";
 import { voidCodes } from "../auth/codes/otp.ts";
+import { holdGroups } from "../hosts/find.ts";
 import { grantFirstGroups } from "../hosts/first-grant.ts";
 import { grantsOf } from "../hosts/grants.ts";
 import { requireComparable, requireHeldHere, requireProfile } from "../hosts/profile-limits.ts";
@@ -68,6 +69,7 @@ export function createUser(context: Context, input: NewUser): Promise<User> {
     };
     const sponsor = sponsorOf(parsed, company);
     requireSponsor(context.policy.sponsor, sponsor);
+    await holdGroups(op.tx, parsed.requestGroups ?? []);
     if (parsed.profile !== null) await requireProfile(op.tx, parsed.profile);
     const uid = await allocateUid(context);
     const user = await insertUser(op, { ...parsed, ...within, createdAt: now, updatedAt: now }, uid, (inside, id) =>

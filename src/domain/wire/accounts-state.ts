@@ -3,6 +3,7 @@
 import { asc, type SQL, sql } from "drizzle-orm";
 import type { AccountState } from "../../protocol/fleet.ts";
 import type { AccountRef } from "../../protocol/host.ts";
+import { type Allowed, readAllowed } from "../../shared/hours/allowed.ts";
 import { shift } from "../../shared/time/clock.ts";
 import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import type { Database, Transaction } from "../../store/client.ts";
@@ -22,7 +23,11 @@ export interface UserState {
 }
 
 /** An account as no host alone is told of it: with the user's own profile, and the groups by which they may come to a host. */
-export type ToldAccount = AccountState & { readonly groups?: readonly number[] };
+export type ToldAccount = AccountState & {
+  readonly groups?: readonly number[];
+  /** Where access on request is allowed on some hosts. */
+  readonly allowed?: Allowed;
+};
 
 const SNAPSHOT = { isolationLevel: "repeatable read", accessMode: "read only" } as const;
 
@@ -88,10 +93,17 @@ async function readStates(tx: Transaction, now: Date, ids: SQL): Promise<readonl
       ...account,
       ...bound,
       ...(groups.length === 0 ? {} : { groups }),
+      ...allowedTo(user),
       ...{ expire_at: formatTimestamp(expireAt), ...hoursEndOf(user) },
     };
     return { user: user.id, state: windows === undefined ? state : { ...state, hours: hoursState(windows, until) } };
   });
+}
+
+/** Whose access on request is allowed on some hosts only. */
+function allowedTo({ requestRule, allowedUntil, allowedHosts }: User): Pick<ToldAccount, "allowed"> {
+  if (requestRule === null || allowedUntil === null || allowedHosts === null) return {};
+  return { allowed: readAllowed(allowedUntil, allowedHosts) };
 }
 
 /** Where access is on request, everything ends with what was allowed. */

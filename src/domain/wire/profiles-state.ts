@@ -11,7 +11,7 @@ import type { ToldAccount } from "./accounts-state.ts";
  */
 export function boundBy(
   known: AdmittedHost["profiles"],
-): (account: ToldAccount, holdsProfiles: boolean) => AccountState {
+): (account: Omit<ToldAccount, "allowed">, holdsProfiles: boolean) => AccountState {
   const profiles = new Map((known?.all ?? []).map((profile) => [profile.name, profile]));
   return ({ groups = [], ...account }, holdsProfiles) => {
     const ofGroups = (known?.groups ?? []).flatMap(({ id, profile }) => (groups.includes(id) ? [profile] : []));

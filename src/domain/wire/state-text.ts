@@ -7,6 +7,7 @@ import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import type { AuditHead } from "../audit/head.ts";
 import type { AdmittedHost } from "../hosts/host-row.ts";
 import type { ToldAccount } from "./accounts-state.ts";
+import { allowedAt } from "./allowed-state.ts";
 import { limitedBy } from "./hours-state.ts";
 import { boundBy } from "./profiles-state.ts";
 
@@ -32,16 +33,16 @@ export function stateText(
 ): string {
   const keepsHours = hours !== undefined;
   const within = limitedBy(groupHours, now);
-  const bound = boundBy(host.profiles);
+  const bind = boundBy(host.profiles);
+  const allowed = allowedAt(host.id, now);
+  const bound = (account: ToldAccount) => bind(allowed(account), host.holdsProfiles === true);
   const known = (account: ToldAccount) => {
-    const one = within(bound(account, host.holdsProfiles === true));
+    const one = within(bound(account));
     return keepsHours || one.hours === undefined ? readable(one, reads) : shut(one);
   };
   const state: HostState = {
     ...told,
-    accounts: told.accounts.map(
-      status === "active" ? known : (account) => shut(bound(account, host.holdsProfiles === true)),
-    ),
+    accounts: told.accounts.map(status === "active" ? known : (account) => shut(bound(account))),
     ...{ lease_ms: lease === 0 ? null : lease, lease_ends: leaseEnds, status, cautious: diverged },
     ...{ recorded_locks: recordedLocks, end_sessions: endSessions, applied },
     ...(keepsHours ? { now: formatTimestamp(now) } : {}),

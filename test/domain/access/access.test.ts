@@ -77,7 +77,7 @@ describe("accessAt()", () => {
     const asked = await make("asked", { onRequest: { rule: "review", maxHours: 4 } });
     clock.advance(HOUR);
     const allowedAt = clock.now();
-    await allowAccess(operator, asked.id, 2);
+    await allowAccess(operator, asked.id, { hours: 2, hosts: null });
     clock.advance(6 * HOUR);
 
     const namedAt = async (hours: number) =>

@@ -122,6 +122,10 @@ async function createLife(app: TestApp, seed: number) {
   const hours = () => (random() < 0.4 ? null : oneOf(HOURS));
   const onRequest = () =>
     random() < 0.4 ? null : { rule: oneOf(REQUEST_RULES), maxHours: 1 + Math.floor(random() * 24) };
+  const allowing = () => ({
+    hours: 1 + Math.floor(random() * 24),
+    hosts: random() < 0.5 ? null : [oneOf(["local", "one", "two", "three"]), "two"],
+  });
   const start = () => (random() < 0.7 ? null : new Date(clock.now().getTime() + Math.floor(1 + random() * 2 * DAY)));
 
   // Access on request is for users of the service's own host alone, and hours of groups are for further hosts.
@@ -230,7 +234,7 @@ async function createLife(app: TestApp, seed: number) {
     () => updateUser(system, oneOf(users), { startsAt: start() }),
     () => updateCompany(system, oneOf(companies), { hours: hours() }),
     ...Array.from({ length: 2 }, () => () => updateGroup(system, oneOf(groups), { hours: hours() })),
-    ...Array.from({ length: 8 }, () => () => allowAccess(system, oneOf(users), 1 + Math.floor(random() * 24))),
+    ...Array.from({ length: 8 }, () => () => allowAccess(system, oneOf(users), allowing())),
     () => endAccess(system, oneOf(users)),
     () => (random() < 0.2 ? restored(app) : Promise.resolve()),
     () => followDueHours(app.services, app.config.dataDir),

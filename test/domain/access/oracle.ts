@@ -51,7 +51,9 @@ export async function storedAt(db: Database, now: Date): Promise<readonly Stored
         select null as by, p.* from profiles p where p.name = u.profile
         union all select g.name, p.* from grants r join host_groups g on g.id = r.group_id join host_group_members m on m.group_id = g.id
           join profiles p on p.name = g.profile where r.user_id = u.id and m.host_id = h.id) b)::text as bound,
-      u.request_rule as rule, u.allowed_from::text, u.allowed_until::text, string_agg(k.fingerprint, ' ' order by k.fingerprint collate "C") as fingerprints
+      u.request_rule as rule, u.allowed_from::text,
+      (case when u.allowed_hosts is null then u.allowed_until when u.allowed_hosts::jsonb ?| array[h.id::text, '*']
+        then least(u.allowed_until, coalesce(u.allowed_hosts::jsonb ->> h.id::text, u.allowed_hosts::jsonb ->> '*')::timestamptz) end)::text as allowed_until, string_agg(k.fingerprint, ' ' order by k.fingerprint collate "C") as fingerprints
     from users u left join companies c on c.id = u.company_id join places p on p.user_id = u.id join hosts h on h.id = p.host_id join ssh_keys k on k.user_id = u.id
     where u.status = 'active' and u.expire_at > ${now.toISOString()}::timestamptz and h.status = 'active' and k.status = 'active'
       -- What is left of shutting an account at the end of a window does not keep it shut in the next.

@@ -59,6 +59,7 @@ describe("submitApplication()", () => {
       user_id: null,
       days: null,
       hours: null,
+      hosts: null,
       end_when_asked: null,
       company_id: null,
       requested_by: "",

@@ -59,6 +59,7 @@ describe("requestExtension()", () => {
       user_id: id,
       days: 10,
       hours: null,
+      hosts: null,
       end_when_asked: (await row()).expireAt.toISOString(),
       company_id: null,
       requested_by: "",

@@ -30,7 +30,7 @@ beforeEach(async () => {
   await uploadKey(app.system, id, { name: "k", publicKey: freshKey() });
 });
 
-const allow = (hours = 4) => allowAccess(app.system, id, hours);
+const allow = (hours = 4) => allowAccess(app.system, id, { hours, hosts: null });
 const account = () => app.host.accounts.get(`ext_${name}`);
 const row = async () => (await app.db.select().from(users).where(eq(users.id, id)))[0];
 const records = async () => (await app.auditRows("access.end")).filter(({ subjectId }) => subjectId === id);

@@ -12,7 +12,7 @@ test("a restore brings back no access on request that was ended since the backup
     const fields = { username: "ada", email: "ada@example.org", onRequest: { rule: "review", maxHours: 8 } } as const;
     const { id } = await createUser(world.operator(), fields);
     await uploadKey(world.operator(), id, { name: "k", publicKey: freshKey() });
-    await allowAccess(world.operator(), id, 8);
+    await allowAccess(world.operator(), id, { hours: 8, hosts: null });
     await world.backUp();
     await endAccess(world.operator(), id);
     const account = () => world.host.accounts.get("ext_ada");
@@ -20,7 +20,7 @@ test("a restore brings back no access on request that was ended since the backup
     await world.setBack();
     await world.work();
     expect(account()).toMatchObject({ open: false, file: [] });
-    await allowAccess(world.operator(), id, 8);
+    await allowAccess(world.operator(), id, { hours: 8, hosts: null });
     expect(account()?.open).toBe(true);
   } finally {
     await world.close();

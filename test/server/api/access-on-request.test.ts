@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { MINUTE } from "../../../src/shared/time/clock.ts";
 import { type Client, createTestApp, loginUser, type TestApp } from "../../support/app.ts";
+import { joinedAgent } from "../../support/fleet.ts";
 
 let app: TestApp;
 let admin: Client;
@@ -81,4 +82,107 @@ test("a forged or stale wish is refused with its reason, and changes nothing", a
     expect((await admin.call("PATCH", `/users/${id}`, { on_request })).status).toBe(400);
   const free = await asker({});
   expect((await ask(free.client, 1)).headers.get("uam-error")).toBe("access.not_on_request");
+});
+
+test("to some hosts only: what may be asked for, is asked for, and is open; the rest stays shut", async () => {
+  const agent = await joinedAgent(app, "web1");
+  agent.hours = "none";
+  await joinedAgent(app, "db1", "default");
+  const group = await admin.call("POST", "/host-groups", { name: "web", hosts: ["web1"] });
+  expect(group.status).toBe(201);
+  const { id, client, username } = await asker({ on_request: { rule: "review", max_hours: 4 } });
+  await admin.call("PUT", `/users/${id}/hosts`, { hosts: ["local", "web1"], groups: [] });
+  const own = async () => (await client.call("GET", "/me")).body.data.on_request;
+  const there = async () =>
+    (await agent.state()).accounts.find((account) => account.name === `ext_${username}`)?.hours?.windows.length;
+  const request = async (hosts: unknown, hours = 2) =>
+    await client.call("POST", "/me/access", { hours, reason: "Deploy", hosts });
+  expect((await own()).hosts).toEqual([
+    { name: "local", until: null },
+    { name: "web1", until: null },
+  ]);
+  for (const hosts of [["db1"], ["web1", "nowhere"], [999], ["constructor"]]) {
+    const refused = await request(hosts);
+    expect([hosts, refused.status, refused.headers.get("uam-error")]).toEqual([hosts, 409, "access.hosts"]);
+    expect(refused.body.error).toContain("they are local, web1");
+  }
+  for (const hosts of [[], "web1", [{}], [null], Array(1001).fill("web1")])
+    expect([hosts, (await request(hosts)).status]).toEqual([hosts, 400]);
+
+  const asked = await request(["web1"]);
+  expect([asked.status, asked.body.data.request]).toMatchObject([202, { hosts: ["web1"] }]);
+  const [waiting] = (await admin.call("GET", "/approvals?kind=access_request&status=pending")).body.data.items;
+  expect(waiting).toMatchObject({ username, hosts: ["web1"] });
+  expect((await app.mails()).find(({ text }) => text.includes(username) && text.includes("On:"))?.text).toContain(
+    "web1",
+  );
+  expect((await admin.call("POST", `/approvals/${waiting.id}/review`, { approve: true })).status).toBe(200);
+  expect((await app.lastAudit("access.allow")).detail).toMatchObject({ username, hosts: "web1" });
+  const mail = (await app.mails(`${username}@example.org`)).at(-1);
+  expect(mail?.text).toMatch(/On:\s+web1/);
+  expect([app.host.accounts.get(`ext_${username}`)?.open, await there()]).toEqual([false, 1]);
+  const until = "2026-11-27T12:16:00.000Z";
+  expect((await own()).hosts).toEqual([
+    { name: "local", until: null },
+    { name: "web1", until },
+  ]);
+  const windows = async (host: string) =>
+    (await admin.call("GET", `/users/${id}/hours?host=${host}`)).body.data.windows.length;
+  expect([await windows("local"), await windows("web1")]).toEqual([0, 1]);
+  expect((await admin.call("GET", `/users/${id}`)).body.data.access).toBe("open");
+
+  // Their group alone from now on: what was allowed ends, and the group keeps its name.
+  const rule = { rule: "self", max_hours: 4, groups: ["web"] };
+  const patched = await admin.call("PATCH", `/users/${id}`, { on_request: rule });
+  expect([patched.status, patched.body.data.on_request, patched.body.data.access]).toEqual([200, rule, "on_request"]);
+  expect(patched.body.data.hosts.pending).toContain("web1");
+  expect(await there()).toBe(0);
+  expect((await own()).hosts).toEqual([{ name: "web1", until: null }]);
+  for (const body of [{ name: "webs" }, undefined]) {
+    const path = `/host-groups/${group.body.data.id}`;
+    const refused = await admin.call(body === undefined ? "DELETE" : "PATCH", path, body);
+    expect([refused.status, refused.headers.get("uam-error")]).toEqual([409, "host_group.used"]);
+  }
+  for (const groups of [[], ["nothing"], ["No Name"]])
+    expect((await admin.call("PATCH", `/users/${id}`, { on_request: { ...rule, groups } })).status).toBe(400);
+  expect((await client.call("POST", "/me/access", { hours: 2, reason: "x", hosts: ["local"] })).status).toBe(409);
+  expect((await ask(client)).status).toBe(200);
+  expect([app.host.accounts.get(`ext_${username}`)?.open, await there()]).toEqual([false, 1]);
+  const ended = await client.call("DELETE", "/me/access");
+  expect(ended.body.data).toMatchObject({ access: "on_request", hosts: { total: 1, pending: ["web1"] } });
+  expect((await app.lastAudit("access.end")).detail).toMatchObject({ username, hosts: "web1" });
+  expect(await there()).toBe(0);
+});
+
+test("a host that was taken from them while their request waited is not opened, and others are; by their ids, too", async () => {
+  const { id, client, username } = await asker({ on_request: { rule: "review", max_hours: 4 } });
+  await admin.call("PUT", `/users/${id}/hosts`, { hosts: ["local", "web1", "db1"], groups: [] });
+  const review = async () => {
+    const [{ id: waiting }] = (await admin.call("GET", `/approvals?status=pending&user_id=${id}`)).body.data.items;
+    return await admin.call("POST", `/approvals/${waiting}/review`, { approve: true });
+  };
+  await client.call("POST", "/me/access", { hours: 1, reason: "x", hosts: [1, "db1"] });
+  await admin.call("PUT", `/users/${id}/hosts`, { hosts: ["local", "web1"], groups: [] });
+  expect((await review()).status).toBe(200);
+  expect((await app.lastAudit("access.allow")).detail).toMatchObject({ hosts: "local" });
+  expect(app.host.accounts.get(`ext_${username}`)?.open).toBe(true);
+
+  // Another host besides: the first is not prolonged.
+  app.clock.advance(30 * MINUTE);
+  await client.call("POST", "/me/access", { hours: 2, reason: "x", hosts: ["web1"] });
+  expect((await review()).status).toBe(200);
+  const ends = (await client.call("GET", "/me")).body.data.on_request.hosts.map(
+    ({ until }: { until: string }) => until,
+  );
+  expect(Date.parse(ends[1]) - Date.parse(ends[0])).toBe(90 * MINUTE);
+  app.clock.advance(30 * MINUTE);
+  const { followDueHours } = await import("../../../src/domain/lifecycle/hours.ts");
+  await followDueHours(app.services, app.config.dataDir);
+  expect(app.host.accounts.get(`ext_${username}`)?.open).toBe(false);
+  expect((await client.call("GET", "/me")).body.data.access).toBe("open");
+
+  await client.call("POST", "/me/access", { hours: 1, reason: "x", hosts: ["local"] });
+  await admin.call("PUT", `/users/${id}/hosts`, { hosts: ["web1"], groups: [] });
+  const refused = await review();
+  expect([refused.status, refused.headers.get("uam-error")]).toEqual([409, "access.hosts"]);
 });

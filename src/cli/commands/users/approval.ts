@@ -110,9 +110,9 @@ const COLUMNS: readonly Column<ApplicationRecord>[] = [
   { header: "REVIEWED BY", value: (application) => application.reviewed_by || "-", narrow: "drop" },
 ];
 
-function kindOf({ kind, days, hours }: ApplicationRecord): string {
+function kindOf({ kind, days, hours, hosts }: ApplicationRecord): string {
   if (days !== null) return `${kind}, ${days}d`;
-  return hours === null ? kind : `${kind}, ${hours}h`;
+  return hours === null ? kind : `${kind}, ${hours}h${hosts === null ? "" : `, ${hosts.join(" ")}`}`;
 }
 
 interface ListInput extends ApplicationFilter {

@@ -26,7 +26,7 @@ export function timeOptions() {
     ),
     onRequest: optional(
       option("--on-request", string({ metavar: "RULE" }), {
-        description: message`No access until the user asks, each time: who allows it (self, sponsor or review), and for how many hours at most, such as self:4h; "none" if they need not ask.`,
+        description: message`No access until the user asks, each time: who allows it (self, sponsor or review), and for how many hours at most, such as self:4h, or self:4h@web,db for hosts of these groups only; "none" if they need not ask.`,
       }),
     ),
   };
@@ -90,8 +90,9 @@ function run({ user: reference, host, json }: HoursInput): Command {
     const record = await withServices(environment, "read", async (context) => {
       const user = await requireUserReferred(context, reference);
       const now = context.clock.now();
-      const spans = openingsBetween(user, now, new Date(now.getTime() + FORTNIGHT));
-      const there = host === undefined ? spans : await spansOnHost(context, host, spans);
+      const to = new Date(now.getTime() + FORTNIGHT);
+      const there =
+        host === undefined ? openingsBetween(user, now, to) : await spansOnHost(context, host, { user, from: now, to });
       return { hours: user.hours, ...hoursRecord(user, there) };
     });
     if (json) printJson(environment, record);

@@ -38,7 +38,8 @@ const en = {
   card: {
     access: (name: string) => `${name} asks for access`,
     extension: (name: string, days: number) => `${name} asks for ${count(days, "more day", "more days")}`,
-    request: (name: string, hours: number) => `${name} asks for access for ${count(hours, "hour", "hours")}`,
+    request: (name: string, hours: number, hosts: readonly string[]) =>
+      `${name} asks for access for ${count(hours, "hour", "hours")}${hosts.length === 0 ? "" : `, to ${hosts.join(", ")}`}`,
     sameName: (name: string, total: number) =>
       `${count(total, "application", "applications")} on this page ask for the name ${name}. Only one of them can get it.`,
     purpose: "Purpose",

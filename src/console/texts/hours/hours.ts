@@ -58,6 +58,8 @@ const user = {
   },
   askHint: "With it, no key lets them in until they ask, each time.",
   most: "For how many hours at most",
+  groups: "Only hosts of these groups",
+  groupsHint: "Names of groups of hosts, with commas. Empty: all their hosts.",
   mostWrong: (most: number) => `Give a whole number of hours from 1 to ${most}.`,
   now: {
     label: "Access now",
@@ -70,7 +72,8 @@ const user = {
   until: "until",
   starts: "Access begins",
   hours: "Hours of the week",
-  asked: (by: string, hours: number) => `${by}, for ${count(hours, "hour", "hours")} at most`,
+  asked: (by: string, hours: number, groups: readonly string[] = []) =>
+    `${by}, for ${count(hours, "hour", "hours")} at most${groups.length === 0 ? "" : `, on hosts of ${groups.join(", ")}`}`,
   endAccess: {
     open: "End access on request …",
     title: (name: string) => `End the access of ${name} for now`,

@@ -18,8 +18,11 @@ const en = {
   outside: (when: string) => `You cannot ask now: it is outside your hours. They begin on ${when}.`,
   over: "You cannot ask any more: your hours are over.",
   waiting: "You have asked, and wait for a decision",
-  asked: (hours: number, when: string) =>
-    `For ${count(hours, "hour", "hours")}, on ${when}. The answer comes by e-mail.`,
+  asked: (hours: number, when: string, hosts: readonly string[]) =>
+    `For ${count(hours, "hour", "hours")}${hosts.length === 0 ? "" : ` to ${hosts.join(", ")}`}, on ${when}. The answer comes by e-mail.`,
+  hosts: "On which hosts",
+  openHost: (name: string, until: string) => `${name}, open until ${until}`,
+  hostsFault: "Choose a host.",
   withdraw: "Withdraw it",
   void: (when: string) => `Without one it is void on ${when}.`,
   rejected: "Your last request was refused",

@@ -147,7 +147,7 @@ export function parseLine(record: CsvRecord, { names }: Columns, rules: Rules): 
       endOf(input, { ...rules, start: rules.now }),
     ),
     ...{ startsAt: null, hours: null, companyHours: null, hoursEnd: "sessions", hoursDueAt: null },
-    ...{ requestRule: null, requestHours: null, profile: null },
+    ...{ requestRule: null, requestHours: null, requestGroups: null, profile: null },
   };
   check("status", () => requireActive(given("status").trim()));
   check("company_id", () => requireNoCompany(given("company_id").trim()));

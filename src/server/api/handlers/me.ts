@@ -4,6 +4,7 @@ import type { me } from "../../../contract/me.ts";
 import { requireUser, statusAt } from "../../../domain/accounts/find-user.ts";
 import { accessAt, openingsBetween } from "../../../domain/accounts/opening.ts";
 import { awaitHosts } from "../../../domain/hosts/confirmation.ts";
+import { openOn } from "../../../domain/requests/askable.ts";
 import { getOwnAccount } from "../../../domain/users/own-account.ts";
 import { lockOwnAccount } from "../../../domain/users/own-lock.ts";
 import { acceptTerms, readTerms } from "../../../domain/users/terms.ts";
@@ -19,7 +20,12 @@ const AHEAD = 60 * DAY;
 export const meHandlers: Handlers<typeof me> = {
   "GET /me": async ({ context, session }) => {
     const account = await getOwnAccount(context, session.principal.id);
-    return ownRecord(account, context.clock.now());
+    const now = context.clock.now();
+    return ownRecord(
+      account,
+      now,
+      account.user.requestRule === null ? [] : await openOn(context.db, account.user, now),
+    );
   },
 
   "GET /me/hours.ics": async ({ context, request, session }) => {

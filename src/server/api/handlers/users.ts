@@ -87,9 +87,8 @@ export const userHandlers: Handlers<typeof users> = {
     const user = await getUser(context, params.id);
     const from = query.from === undefined ? context.clock.now() : parseTimestamp(query.from, "from");
     const to = query.to === undefined ? shift(from, 7 * DAY) : parseTimestamp(query.to, "to");
-    const spans = openingsBetween(user, from, to);
-    if (query.host === undefined) return hoursRecord(user, spans);
-    return hoursRecord(user, await spansOnHost(context, query.host, spans));
+    if (query.host === undefined) return hoursRecord(user, openingsBetween(user, from, to));
+    return hoursRecord(user, await spansOnHost(context, query.host, { user, from, to }));
   },
 
   "POST /users/:id/disable": async ({ context, params, query, body }) => {
@@ -185,8 +184,10 @@ function timesOf<Start extends string | null | undefined>({
   return { startsAt, hoursEnd, expireAt: end === undefined ? undefined : parseTimestamp(end, "expire_at") };
 }
 
-function onRequestOf(given: { rule: RequestRule; max_hours: number } | null | undefined) {
-  return given && { rule: given.rule, maxHours: given.max_hours };
+function onRequestOf(
+  given: { rule: RequestRule; max_hours: number; groups?: string[] | undefined } | null | undefined,
+) {
+  return given && { rule: given.rule, maxHours: given.max_hours, groups: given.groups };
 }
 
 function wantedEnd(days: number | undefined, until: string | undefined): Wanted {

@@ -35,7 +35,7 @@ describe("checkImport", () => {
           },
           expireAt: shift(app.clock.now(), 30 * DAY),
           ...{ startsAt: null, hours: null, companyHours: null, hoursEnd: "sessions", hoursDueAt: null },
-          ...{ requestRule: null, requestHours: null, profile: null },
+          ...{ requestRule: null, requestHours: null, requestGroups: null, profile: null },
         },
       },
     ]);

@@ -56,10 +56,10 @@ export function ApplicationCard({ application, isCurrent, onCurrent, sameName, o
   );
 }
 
-function titleOf({ username, days, hours }: Application): string {
+function titleOf({ username, days, hours, hosts }: Application): string {
   const { card } = applicationTexts;
   if (days !== null) return card.extension(username, days);
-  return hours !== null ? card.request(username, hours) : card.access(username);
+  return hours !== null ? card.request(username, hours, hosts ?? []) : card.access(username);
 }
 
 function Facts({ application }: { readonly application: Application }) {

@@ -50,7 +50,7 @@ export function AccessFacts({ user }: AccessProps) {
       {asked === null ? null : (
         <>
           <dt>{texts.ask}</dt>
-          <dd>{texts.asked(texts.askBy[asked.rule], asked.max_hours)}</dd>
+          <dd>{texts.asked(texts.askBy[asked.rule], asked.max_hours, asked.groups)}</dd>
         </>
       )}
     </>

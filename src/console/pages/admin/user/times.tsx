@@ -29,18 +29,22 @@ export function useTimes(user = NONE, mayStart = true) {
   const [end, setEnd] = useState(before.hours_end);
   const [rule, setRule] = useState<string>(before.on_request?.rule ?? "none");
   const [most, setMost] = useState(String(before.on_request?.max_hours ?? 4));
+  const [groups, setGroups] = useState((before.on_request?.groups ?? []).join(", "));
   const [isTorn, setTorn] = useState(false);
   const place = useRef<HTMLDivElement>(null);
   const hours = hoursIn(text);
   const max = wholeNumber(most, MAX_REQUEST_HOURS);
   const asked = REQUEST_RULES.find((one) => one === rule);
-  const isAsked = asked !== before.on_request?.rule || (asked !== undefined && max !== before.on_request?.max_hours);
+  const only = groups.split(/[\s,]+/).filter(Boolean);
+  const isOther = max !== before.on_request?.max_hours || only.join() !== (before.on_request?.groups ?? []).join();
+  const isAsked = asked !== before.on_request?.rule || (asked !== undefined && isOther);
+  const limited = only.length === 0 ? {} : { groups: only };
   const isWrong = hours === undefined || (asked !== undefined && max === undefined);
   const changes: TimeChanges = {
     ...(start === before.start ? {} : { starts_at: instantOf(start, "since") || null }),
     ...(text === before.text ? {} : { hours: hours ?? null }),
     ...(end === before.hours_end ? {} : { hours_end: end }),
-    ...(isAsked ? { on_request: asked === undefined ? null : { rule: asked, max_hours: max ?? 0 } } : {}),
+    ...(isAsked ? { on_request: asked === undefined ? null : { rule: asked, max_hours: max ?? 0, ...limited } } : {}),
   };
   return {
     changes: isWrong ? undefined : changes,
@@ -83,21 +87,44 @@ export function useTimes(user = NONE, mayStart = true) {
           options={(["none", ...REQUEST_RULES] as const).map((value) => [value, texts.askBy[value]])}
           onValue={setRule}
         />
-        {asked === undefined ? null : (
-          <Input
-            label={texts.most}
-            error={max === undefined ? texts.mostWrong(MAX_REQUEST_HOURS) : undefined}
-            name="max_hours"
-            inputMode="numeric"
-            autocomplete="off"
-            required
-            value={most}
-            onValue={setMost}
-          />
-        )}
+        {asked === undefined ? null : <Limits {...{ most, setMost, groups, setGroups }} />}
       </div>
     ),
   };
+}
+
+interface LimitsProps {
+  readonly most: string;
+  readonly setMost: (most: string) => void;
+  readonly groups: string;
+  readonly setGroups: (groups: string) => void;
+}
+
+/** Of access on request. */
+function Limits({ most, setMost, groups, setGroups }: LimitsProps) {
+  const isWrong = wholeNumber(most, MAX_REQUEST_HOURS) === undefined;
+  return (
+    <>
+      <Input
+        label={texts.most}
+        error={isWrong ? texts.mostWrong(MAX_REQUEST_HOURS) : undefined}
+        name="max_hours"
+        inputMode="numeric"
+        autocomplete="off"
+        required
+        value={most}
+        onValue={setMost}
+      />
+      <Input
+        label={texts.groups}
+        hint={texts.groupsHint}
+        name="groups"
+        autocomplete="off"
+        value={groups}
+        onValue={setGroups}
+      />
+    </>
+  );
 }
 
 export function TimesDialog({ user, onClose, onDone }: DialogProps & { readonly user: UserRecord }) {

@@ -61,7 +61,7 @@ function LastRequest({ rule: { request }, isOpen }: { readonly rule: OnRequest; 
     return (
       <Notice kind="info" title={texts.waiting}>
         <p>
-          {texts.asked(request.hours, moment(request.created_at))}{" "}
+          {texts.asked(request.hours, moment(request.created_at), request.hosts ?? [])}{" "}
           {texts.void(moment(new Date(Date.parse(request.created_at) + REQUEST_DAYS * DAY).toISOString()))}
         </p>
         <End label={texts.withdraw} />
@@ -90,13 +90,16 @@ interface AskProps {
 }
 
 function Ask({ rule, isOpen, onOpened }: AskProps) {
-  const most = rule.max_hours;
+  const { max_hours: most, hosts } = rule;
   const [hours, setHours] = useState(String(most));
   const [reason, setReason] = useState("");
-  const [fault, setFault] = useState<"hours" | "reason">();
+  const [left, setLeft] = useState<readonly string[]>([]);
+  const [fault, setFault] = useState<"hours" | "reason" | "hosts">();
+  const asked = hosts.flatMap(({ name }) => (left.includes(name) ? [] : [name]));
   const sending = useAction(async () => {
     try {
-      const body = { hours: Number(hours), reason: reason.trim() };
+      const some = left.length === 0 ? {} : { hosts: asked };
+      const body = { hours: Number(hours), reason: reason.trim(), ...some };
       const answer: AnswerOf<"POST /me/access"> = await api("POST /me/access", { body });
       setReason("");
       if (answer.access === "open") onOpened();
@@ -106,7 +109,14 @@ function Ask({ rule, isOpen, onOpened }: AskProps) {
   });
 
   function send() {
-    const wrong = wholeNumber(hours, most) !== undefined ? (reason.trim() === "" ? "reason" : undefined) : "hours";
+    const wrong =
+      wholeNumber(hours, most) === undefined
+        ? "hours"
+        : reason.trim() === ""
+          ? "reason"
+          : hosts.length > 0 && asked.length === 0
+            ? "hosts"
+            : undefined;
     setFault(wrong);
     if (wrong === undefined) void sending.run();
   }
@@ -135,6 +145,7 @@ function Ask({ rule, isOpen, onOpened }: AskProps) {
         max={most}
         required
       />
+      <HostChoice {...{ hosts, left, onLeft: setLeft, isNone: fault === "hosts" }} />
       <Failure failure={sending.failure} />
       <div class="actions">
         <Button type="submit" kind="primary" busy={sending.busy && texts.asking}>
@@ -143,6 +154,41 @@ function Ask({ rule, isOpen, onOpened }: AskProps) {
         {isStale(sending.failure) ? <a href={PAGES.login}>{texts.login}</a> : null}
       </div>
     </Form>
+  );
+}
+
+interface HostChoiceProps {
+  readonly hosts: OnRequest["hosts"];
+  /** The names of those that are left out. */
+  readonly left: readonly string[];
+  readonly onLeft: (left: readonly string[]) => void;
+  readonly isNone: boolean;
+}
+
+/** Nothing where there is no choice. */
+function HostChoice({ hosts, left, onLeft, isNone }: HostChoiceProps) {
+  if (hosts.length < 2) return null;
+  return (
+    <fieldset class="field">
+      <legend>{texts.hosts}</legend>
+      {hosts.map(({ name, until }) => (
+        <label key={name} class="check">
+          <input
+            type="checkbox"
+            checked={!left.includes(name)}
+            onInput={({ currentTarget: { checked } }) =>
+              onLeft(checked ? left.filter((other) => other !== name) : [...left, name])
+            }
+          />
+          <span>{until === null ? name : texts.openHost(name, moment(until))}</span>
+        </label>
+      ))}
+      {isNone ? (
+        <p class="error" role="alert">
+          {texts.hostsFault}
+        </p>
+      ) : null}
+    </fieldset>
   );
 }
 
