@@ -8,6 +8,7 @@ const en = {
   counters: {
     title: "Users now",
     active: "active",
+    open: "open now",
     disabled: "disabled",
     expired: "expired",
     total: "users in all",

@@ -36,12 +36,23 @@ function Counters({ figures }: { readonly figures: Stats }) {
   return (
     <ul class="counters" aria-label={counters.title}>
       <Counter value={number(figures.active)} name={counters.active} href={users("active")} />
+      {seesUsers ? <OpenNow active={figures.active} /> : null}
       <Counter value={number(figures.disabled)} name={counters.disabled} href={users("disabled")} />
       <Counter value={number(figures.expired)} name={counters.expired} href={users("expired")} />
       <Counter value={number(figures.total)} name={counters.total} href={users()} />
     </ul>
   );
 }
+
+/** Who gets in at this moment, within their hours and what they were allowed; nothing where that is whoever is active. */
+function OpenNow({ active }: { readonly active: number }) {
+  const { data } = useApi("GET /users", { query: OPEN }, WATCHED);
+  if (data === undefined || data.total === active) return null;
+  const href = `${PAGES.users}${searchOf({ access: "open" })}`;
+  return <Counter value={number(data.total)} name={counters.open} href={href} />;
+}
+
+const OPEN = { access: "open", page_size: "1" } as const;
 
 interface CounterProps {
   readonly value: string;
