@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { APPLICATION_SORTS } from "../shared/product/application-sorts.ts";
 import { MAX_REQUESTED_DAYS } from "../shared/product/limits.ts";
 import { APPROVAL_KINDS, APPROVAL_STATUSES, SPONSOR_ANSWERS } from "../shared/product/statuses.ts";
-import { MAX_PURPOSE } from "../shared/text/person.ts";
+import { MAX_HOURS_WISH, MAX_PURPOSE } from "../shared/text/person.ts";
 import { MAX_DAYS } from "../shared/time/duration.ts";
 import { NO_ACCESS_NOW } from "./access/on-request.ts";
 import {
@@ -49,8 +49,14 @@ export const ApprovalQuery = v.pipe(
   v.transform(pageIn),
 );
 
+const HOURS_WISH = "The hours of the week that the applicant wishes for, in their words: whoever decides sets them";
+
 export const NewApplication = v.pipe(
-  v.object({ ...newPerson, sponsor_email: givenSponsor }),
+  v.object({
+    ...newPerson,
+    sponsor_email: givenSponsor,
+    hours_wish: v.optional(text("Tuesdays, 8 to 18, Berlin time", HOURS_WISH, { maxLength: MAX_HOURS_WISH })),
+  }),
   v.title("NewApplication"),
 );
 
@@ -123,6 +129,7 @@ export const ApplicationRecord = v.pipe(
     ),
     requested_by: described("", "The manager who applies for somebody else; empty where they apply themselves"),
     purpose: described("Maintenance of the build servers", "The purpose; for a user's request, the reason"),
+    hours_wish: described("", HOURS_WISH),
     sponsor_email: sponsor,
     sponsor_answer: v.pipe(
       v.picklist(SPONSOR_ANSWERS),

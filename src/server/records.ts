@@ -148,7 +148,7 @@ export function applicationRecord(application: ApprovalRow) {
     supervisor: application.supervisor,
     company_id: application.companyId,
     requested_by: application.requestedBy,
-    purpose: application.purpose,
+    ...{ purpose: application.purpose, hours_wish: application.hoursWish },
     sponsor_email: application.sponsorEmail,
     sponsor_answer: application.sponsorAnswer,
     sponsor_reason: application.sponsorReason,

@@ -13,6 +13,7 @@ import {
   parseUsername,
 } from "../../src/domain/accounts/username.ts";
 import { checkPassword } from "../../src/domain/auth/administrators/passwords.ts";
+import { MAX_HOURS_WISH } from "../../src/shared/text/person.ts";
 
 const GOOD = {
   username: "alice",
@@ -21,6 +22,7 @@ const GOOD = {
   supervisor: "",
   sponsor_email: "",
   purpose: "",
+  hours_wish: "",
 };
 
 function isTaken(parse: () => void): boolean {
@@ -50,6 +52,7 @@ describe("an application", () => {
       supervisor: " Bo  Li ",
       sponsor_email: " bo@b.org ",
       purpose: "One\r\ntwo\tthree\u2028four ",
+      hours_wish: " Tue\n8 to 18",
     };
     expect(faultsOf(typed)).toEqual({});
     expect(sentOf(typed)).toEqual({
@@ -59,14 +62,15 @@ describe("an application", () => {
       supervisor: "Bo Li",
       sponsor_email: "bo@b.org",
       purpose: "One two three four",
+      hours_wish: "Tue 8 to 18",
     });
   });
 
   test("names each field that is wrong", () => {
     const names = { username: "", full_name: "\u200B", supervisor: "x".repeat(129) };
-    const wrong = { ...names, email: "", sponsor_email: "bo", purpose: "\u202Eabc" };
+    const wrong = { ...names, email: "", sponsor_email: "bo", purpose: "\u202Eabc", hours_wish: "\u202Eabc" };
     expect(Object.keys(faultsOf(wrong))).toEqual([
-      ...["username", "email", "full_name", "supervisor", "sponsor_email", "purpose"],
+      ...["username", "email", "full_name", "supervisor", "sponsor_email", "purpose", "hours_wish"],
     ]);
     expect(faultsOf({ ...GOOD, username: "ext_alice" }).username).toContain("ext_");
     expect(faultsOf({ ...GOOD, purpose: "\u2800\u200B" }).purpose).toBeDefined();
@@ -89,6 +93,8 @@ describe("an application", () => {
       supervisor: () => parseText("supervisor", refused.supervisor, MAX_SUPERVISOR),
       purpose: () => parseText("purpose", refused.purpose, MAX_PURPOSE),
     };
+    const wished = sentenceOf(() => parseText("hours", "\u202E", MAX_HOURS_WISH));
+    expect(refusedField(wished)).toEqual({ hours_wish: `${wished}.` });
     for (const [name, parse] of Object.entries(parsers)) {
       const sentence = sentenceOf(parse);
       expect(refusedField(sentence)).toEqual({ [name]: `${sentence}.` });
@@ -111,6 +117,7 @@ describe("an application", () => {
           supervisor: text,
           sponsor_email: text,
           purpose: text,
+          hours_wish: text,
         }),
         (typed) => {
           const faults = faultsOf(typed);
@@ -119,6 +126,7 @@ describe("an application", () => {
           expect(faults.email === undefined).toBe(isTaken(() => parseEmail(sent.email)));
           expect(faults.full_name === undefined).toBe(isTaken(() => parseText("", sent.full_name, MAX_FULL_NAME)));
           expect(faults.supervisor === undefined).toBe(isTaken(() => parseText("", sent.supervisor, MAX_SUPERVISOR)));
+          expect(faults.hours_wish === undefined).toBe(isTaken(() => parseText("", sent.hours_wish, MAX_HOURS_WISH)));
           const { sponsor_email: sponsor } = sent;
           expect(faults.sponsor_email === undefined).toBe(sponsor === "" || isTaken(() => parseEmail(sponsor)));
           expect(faults.purpose === undefined).toBe(isTaken(() => parseText("", sent.purpose, MAX_PURPOSE)));

@@ -198,6 +198,8 @@ const en = {
     sponsorHint: "Who answers for you inside, and is asked by mail.",
     purpose: "Purpose",
     purposeHint: "What you need access for. Line breaks become spaces.",
+    hours: "Hours",
+    hoursHint: "When you need access, if not always.",
     left: (left: number) => `${count(left, "character", "characters")} left.`,
     over: (over: number) => `${count(over, "character", "characters")} too many.`,
     submit: "Send the application",

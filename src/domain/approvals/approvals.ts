@@ -8,6 +8,7 @@ import { publicMessage, UamError } from "../../shared/errors.ts";
 import type { Hours } from "../../shared/hours/hours.ts";
 import type { ApplicationSort } from "../../shared/product/application-sorts.ts";
 import { offsetOf, type Page, type Paged } from "../../shared/product/page.ts";
+import { MAX_HOURS_WISH } from "../../shared/text/person.ts";
 import type { Database } from "../../store/client.ts";
 import { type ApprovalRow, approvals, type UserRow } from "../../store/schema.ts";
 import { lockUserIfStored } from "../accounts/find-user.ts";
@@ -38,6 +39,8 @@ export interface NewApplication {
   readonly purpose?: string | undefined;
   /** Who is to say whether they answer for the applicant. */
   readonly sponsorEmail?: string | undefined;
+  /** The hours of the week that they wish for, in their words. */
+  readonly hoursWish?: string | undefined;
 }
 
 export interface Review {
@@ -82,6 +85,7 @@ export function submitApplication(context: Context, input: NewApplication): Prom
       fullName: FIELDS.fullName(input),
       supervisor: FIELDS.supervisor(input),
       purpose: FIELDS.purpose(input),
+      hoursWish: parseText("hours", input.hoursWish ?? "", MAX_HOURS_WISH),
       sponsorEmail: parseSponsor(context.policy.sponsor, input),
       createdAt: context.clock.now(),
     };

@@ -2,6 +2,8 @@
 
 export const MAX_SUPERVISOR = 128;
 export const MAX_PURPOSE = 1000;
+/** The hours of the week that an applicant wishes for, in their words. */
+export const MAX_HOURS_WISH = 200;
 export const MAX_FULL_NAME = 128;
 export const MAX_NOTE = 1000;
 /** Why somebody is disabled, enabled, extended or deleted. */

@@ -51,7 +51,7 @@ async function userNamed(username: string) {
 
 describe("submitApplication()", () => {
   test("stores it, answers with it, mails every administrator and records it", async () => {
-    const answer = await apply({ supervisor: "Ann", purpose: "A study" });
+    const answer = await apply({ supervisor: "Ann", purpose: "A study", hours_wish: " Tuesdays, 8 to 18 " });
     expect(answer.status).toBe(201);
     expect(answer.body.data).toEqual({
       id: expect.any(Number),
@@ -60,6 +60,7 @@ describe("submitApplication()", () => {
       days: null,
       hours: null,
       hosts: null,
+      hours_wish: "Tuesdays, 8 to 18",
       end_when_asked: null,
       company_id: null,
       requested_by: "",

@@ -60,6 +60,7 @@ describe("requestExtension()", () => {
       days: 10,
       hours: null,
       hosts: null,
+      hours_wish: "",
       end_when_asked: (await row()).expireAt.toISOString(),
       company_id: null,
       requested_by: "",

@@ -16,7 +16,15 @@ import { Beside } from "./beside.tsx";
 import { Outcome } from "./outcome.tsx";
 import { Refusal, reasonOf } from "./refusal.tsx";
 
-const EMPTY: Typed = { username: "", email: "", full_name: "", supervisor: "", sponsor_email: "", purpose: "" };
+const EMPTY: Typed = {
+  username: "",
+  email: "",
+  full_name: "",
+  supervisor: "",
+  sponsor_email: "",
+  purpose: "",
+  hours_wish: "",
+};
 
 /** Of a field for an e-mail address. */
 const ADDRESS = { type: "email", autocapitalize: "none" } as const;
@@ -106,6 +114,7 @@ function ApplicationForm({ onSent }: { readonly onSent: (application: Typed) => 
         hint={`${apply.purposeHint} ${left < 0 ? apply.over(-left) : apply.left(left)}`}
         rows={5}
       />
+      <Input {...field("hours_wish")} label={apply.hours} hint={apply.hoursHint} autocomplete="off" />
       <Refusal
         failure={sending.failure}
         saying={reasonOf(sending.failure) === "application.limit" ? { text: apply.full } : undefined}

@@ -43,6 +43,7 @@ const en = {
     sameName: (name: string, total: number) =>
       `${count(total, "application", "applications")} on this page ask for the name ${name}. Only one of them can get it.`,
     purpose: "Purpose",
+    hoursWish: "Hours wished for",
     why: "Reason",
     fullName: "Name",
     supervisor: "Supervisor",

@@ -12,6 +12,7 @@ export const approvalHandlers: Handlers<typeof approvals> = {
       ...body,
       fullName: body.full_name,
       sponsorEmail: body.sponsor_email,
+      hoursWish: body.hours_wish,
     });
     return applicationRecord(application);
   },

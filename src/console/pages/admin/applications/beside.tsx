@@ -5,6 +5,7 @@ import type { BodyOf } from "../../../api.ts";
 import { maySee } from "../../../roles.ts";
 import { applicationTexts } from "../../../texts/admin/applications.ts";
 import { Input } from "../../../ui/field.tsx";
+import { Typed } from "../../../ui/typed.tsx";
 import { useCompany } from "../../companies/choice.tsx";
 import { useLaterHours } from "../../hours/later-hours.tsx";
 import { useProfile } from "../../profiles/choice.tsx";
@@ -12,8 +13,8 @@ import { useRole } from "../for-role.tsx";
 import type { Application } from "./application.ts";
 
 /** The `fields`, and `read()`, undefined where one says nothing that can be sent. */
-export function useBeside({ company_id: applied, sponsor_email: named }: Application) {
-  const { approve } = applicationTexts;
+export function useBeside({ company_id: applied, sponsor_email: named, hours_wish: wish }: Application) {
+  const { approve, card } = applicationTexts;
   const company = useCompany({ alone: true });
   const hours = useLaterHours(approve.hours);
   const profile = useProfile();
@@ -34,6 +35,12 @@ export function useBeside({ company_id: applied, sponsor_email: named }: Applica
           name="sponsor"
           autocomplete="off"
         />
+        {wish === "" ? null : (
+          <p>
+            {`${card.hoursWish}: `}
+            <Typed text={wish} />
+          </p>
+        )}
         {hours.fields}
         {profile.field}
       </>

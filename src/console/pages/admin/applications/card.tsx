@@ -62,6 +62,20 @@ function titleOf({ username, days, hours, hosts }: Application): string {
   return hours !== null ? card.request(username, hours, hosts ?? []) : card.access(username);
 }
 
+/** The hours that an applicant wishes for, in their words. */
+function Wish({ text }: { readonly text: string }) {
+  const { card } = applicationTexts;
+  if (text === "") return null;
+  return (
+    <>
+      <dt>{card.hoursWish}</dt>
+      <dd>
+        <Typed text={text} />
+      </dd>
+    </>
+  );
+}
+
 function Facts({ application }: { readonly application: Application }) {
   const { kind, user_id, username, email, full_name, supervisor, purpose, sponsor_email: sponsor } = application;
   const { status, reason, reviewed_by, reviewed_at, created_at } = application;
@@ -83,6 +97,7 @@ function Facts({ application }: { readonly application: Application }) {
       )}
       <dt>{kind === "access" ? card.purpose : card.why}</dt>
       <dd>{purpose === "" ? <span class="quiet">{card.nothing}</span> : <Typed text={purpose} />}</dd>
+      <Wish text={application.hours_wish} />
       <dt>{card.supervisor}</dt>
       <dd>{supervisor === "" ? <span class="quiet">{card.nothing}</span> : <Typed text={supervisor} />}</dd>
       {sponsor === "" ? null : (
