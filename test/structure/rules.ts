@@ -124,13 +124,19 @@ export const PLACES: Readonly<Record<string, Place>> = {
   },
   "server/fleet-records.ts": {
     what: "the same of hosts, groups and grants",
-    imports: ["domain", "protocol/profile.ts", "store/schema-fleet.ts", "server/hours-records.ts"],
+    imports: [
+      ...["domain", "protocol/profile.ts", "store/schema-fleet.ts"],
+      ...["server/hours-records.ts", "server/profile-records.ts"],
+    ],
   },
   "server/company-records.ts": {
     what: "the same of companies, and of their people",
     imports: ["domain", "server/hours-records.ts", "server/records.ts"],
   },
-  "server/profile-records.ts": { what: "the same of profiles", imports: ["domain/profiles", "domain/accounts"] },
+  "server/profile-records.ts": {
+    what: "the same of profiles, and of how to connect with one",
+    imports: ["domain/profiles", "domain/accounts", "domain/hosts/connection.ts", "protocol/profile-order.ts"],
+  },
   "server/review-records.ts": { what: "the same of reviews", imports: ["domain/reviews"] },
   "server/sponsor-records.ts": {
     what: "the same of sponsors and what they are asked",

@@ -77,6 +77,16 @@ export function Facts({ user }: { readonly user: UserRecord }) {
         </>
       )}
       {user.terms === undefined ? null : <Terms terms={user.terms} />}
+      <Made user={user} />
+    </dl>
+  );
+}
+
+/** When they were created, and last changed. */
+function Made({ user }: { readonly user: UserRecord }) {
+  const { facts } = userTexts;
+  return (
+    <>
       <dt>{facts.created}</dt>
       <dd>
         <Time at={user.created_at} both />
@@ -85,7 +95,7 @@ export function Facts({ user }: { readonly user: UserRecord }) {
       <dd>
         <Time at={user.updated_at} both />
       </dd>
-    </dl>
+    </>
   );
 }
 
