@@ -46,6 +46,11 @@ export function connectionRecord(profile: Profile | "incomparable", site: SshSit
   return { command, profile: { kind, means: profileSentence(profile), commands, second_factor } };
 }
 
+/** The same for the service's own host. */
+export function ownConnection(user: Parameters<typeof profileHere>[0] & { readonly username: string }, site: SshSite) {
+  return connectionRecord(profileHere(user), site, user.username);
+}
+
 /** What a user may do, in words; null for what the host lets any account do. */
 export function ownProfile(user: Parameters<typeof profileHere>[0]): string | null {
   const counts = profileHere(user);

@@ -2,7 +2,6 @@
 
 import type { OwedClosing } from "../domain/accounts/closings.ts";
 import { statusAt } from "../domain/accounts/find-user.ts";
-import { profileHere } from "../domain/accounts/profiles.ts";
 import type { OwnTerms } from "../domain/accounts/terms.ts";
 import type { AdminEntry } from "../domain/auth/administrators/admin-rows.ts";
 import type { PasskeyEntry } from "../domain/auth/factors/passkeys.ts";
@@ -25,7 +24,7 @@ import type { ApprovalRow, KeyRow, UserRow } from "../store/schema.ts";
 import type { TotpRow } from "../store/schema-passkeys.ts";
 import type { SsoIdentityRow } from "../store/schema-sso.ts";
 import { accessNow, accessTimes, type OwnHosts, ownHoursRecord, ownOnRequest } from "./hours-records.ts";
-import { connectionRecord, ownProfile } from "./profile-records.ts";
+import { ownConnection, ownProfile } from "./profile-records.ts";
 
 /** The user as of now: from the moment of expiry they read as expired, whatever the jobs have done. */
 export function userRecord(user: UserRow, now: Date) {
@@ -79,7 +78,7 @@ export function ownRecord(account: OwnAccount, now: Date, askable: OwnHosts = []
           host,
           port,
           host_keys: serverKeys.map(shownServerKey),
-          ...connectionRecord(profileHere(user), site, user.username),
+          ...ownConnection(user, site),
           config: sshConfig(site, user.username),
           known_hosts: [...knownHostsLines(site, serverKeys)],
         },

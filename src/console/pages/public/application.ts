@@ -54,7 +54,11 @@ export function refusedField(sentence: string): Faults | undefined {
 }
 
 /** The fields that the service calls something else. */
-const FIELDS: Readonly<Record<string, keyof Typed>> = { "e-mail": "email", "full name": "full_name", hours: "hours_wish" };
+const FIELDS: Readonly<Record<string, keyof Typed>> = {
+  "e-mail": "email",
+  "full name": "full_name",
+  hours: "hours_wish",
+};
 
 /** How many more characters the purpose may have; negative if it has too many. */
 export function leftOf(purpose: string): number {
