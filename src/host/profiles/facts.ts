@@ -1,6 +1,6 @@
 /** What the host itself has to have for a profile: programs, directories, and what its owner allows. */
 
-import { closeSync, fstatSync, lstatSync, mkdirSync, realpathSync, statSync } from "node:fs";
+import { chmodSync, closeSync, fstatSync, lstatSync, mkdirSync, realpathSync, statSync } from "node:fs";
 import type { HostProfile } from "../../protocol/profile.ts";
 import { publicMessage } from "../../shared/errors.ts";
 import { splitHome } from "../plan/plan.ts";
@@ -80,7 +80,10 @@ function directoryFault(path: string): string | undefined {
     const { base, name } = splitHome(path);
     const fd = openTrusted(base);
     try {
-      mkdirSync(`/proc/self/fd/${fd}/${name}`, { mode: 0o755 });
+      const directory = `/proc/self/fd/${fd}/${name}`;
+      mkdirSync(directory);
+      // Whatever the umask of the service is.
+      chmodSync(directory, 0o755);
     } catch (error) {
       return `${path} cannot be made (${errorCode(error)}): make it, as root's and with mode 0755`;
     } finally {

@@ -1,6 +1,7 @@
 /** The file by which a host holds profiles: what sshd includes, and says which are held. */
 
 import {
+  chmodSync,
   closeSync,
   constants,
   fchmodSync,
@@ -44,7 +45,9 @@ export function readHeld({ directory }: ProfilePaths): ReadonlyMap<string, Block
 export function openProfiles({ directory }: ProfilePaths): number {
   for (const path of [directory, sudoDirectoryIn(directory)]) {
     try {
-      mkdirSync(path, { mode: 0o755 });
+      mkdirSync(path);
+      // Whatever the umask of the service is.
+      chmodSync(path, 0o755);
     } catch (error) {
       if (errorCode(error) !== "EEXIST") throw failed(path, error);
     }

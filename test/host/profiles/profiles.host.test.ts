@@ -1,6 +1,6 @@
 /** Profiles by a real sshd: what it says, what it does, and what is left of more. */
 
-import { afterAll, beforeEach, expect, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import {
   chmodSync,
@@ -14,6 +14,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import process from "node:process";
 import { readAccounts } from "../../../src/host/account.ts";
 import { COMMANDS_DIRECTORY, groupOf } from "../../../src/host/profiles/names.ts";
 import type { Account, Host, HostKey } from "../../../src/protocol/host.ts";
@@ -41,6 +42,13 @@ const COMMAND = join(COMMANDS_DIRECTORY, named("program"));
 
 describeOnHost("profiles in direct mode", () => {
   prepareHost(profiledSshd);
+
+  // As the units have it.
+  let umask = 0;
+  beforeAll(() => {
+    umask = process.umask(0o077);
+  });
+  afterAll(() => void process.umask(umask));
 
   let host: Host;
   let made: { readonly path: string; readonly key: HostKey } | undefined;
