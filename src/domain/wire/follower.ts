@@ -48,6 +48,7 @@ export interface Listener {
 export function createFollower(services: Pick<Services, "db" | "log">, listener: Listener): Follower {
   const view = createLogView(services, listener);
   const reader = coalescing(view.readOn);
+  const confirmer = coalescing(view.confirm);
   let started: Promise<() => Promise<void>> | undefined;
 
   async function start(): Promise<() => Promise<void>> {
@@ -67,7 +68,7 @@ export function createFollower(services: Pick<Services, "db" | "log">, listener:
       }
       await started;
       if (isRecent()) return true;
-      const looked = reader.run().catch(() => {});
+      const looked = (view.isTelling() ? confirmer : reader).run().catch(() => {});
       await Promise.race([looked, new Promise((resolve) => setTimeout(resolve, PATIENCE))]);
       return isRecent();
     },
@@ -80,7 +81,7 @@ export function createFollower(services: Pick<Services, "db" | "log">, listener:
       const ending = started;
       started = undefined;
       await (await ending?.catch(() => undefined))?.();
-      await reader.current()?.catch(() => {});
+      await Promise.allSettled([reader.current(), confirmer.current()]);
     },
   };
 }
@@ -90,17 +91,22 @@ interface LogView extends Pick<Follower, "head" | "membership" | "sealAt" | "sin
   load(): Promise<void>;
   /** Reads what is new, and tells the listener. */
   readOn(): Promise<void>;
+  /** Whether `readOn` has read, and waits for the listener. */
+  isTelling(): boolean;
+  /** Reads whether the head is still the newest. */
+  confirm(): Promise<void>;
   /** When the head was read from the primary, by the process's clock. */
   readAt(): number;
 }
 
-/** The log as this process has read it. One thing at a time: `load`, then `readOn` again and again. */
+/** The log as this process has read it. One thing at a time: `load`, then `readOn` again and again, with `confirm` while it tells. */
 function createLogView({ db, log }: Pick<Services, "db" | "log">, listener: Listener): LogView {
   const membership = createMembership(db);
   const window = createWindow(WINDOW, (user, host) => membership.hostsOf(user).has(host));
   const seals = createRecordSeals(db);
   let head: AuditHead = { id: 0, seal: "" };
   let readAt = Number.NEGATIVE_INFINITY;
+  let telling: Promise<void> | undefined;
 
   async function load(): Promise<void> {
     const began = performance.now();
@@ -123,20 +129,27 @@ function createLogView({ db, log }: Pick<Services, "db" | "log">, listener: List
   async function readOn(): Promise<void> {
     for (;;) {
       const began = performance.now();
-      let records = await readAfter(db, head, BATCH);
+      const records = await readNext(db, head);
       if (records === undefined) {
         log.error("the audit log has another history than a moment ago: the database was set back");
         await load();
         return listener.anotherHistory();
       }
-      if (records.some(({ touch }) => touch !== undefined && mayRemove(touch)) && (await numberRemovals(db))) {
-        // The records that numbered them are told together with them.
-        records = (await readAfter(db, head, BATCH)) ?? records;
-      }
       if (records.length > 0) await take(records);
-      readAt = began;
-      if (records.length < BATCH) return;
+      const isNewest = records.length < BATCH;
+      // Telling thousands of hosts takes its time. The head is known all the same, and they are told by it when they ask.
+      if (isNewest) readAt = began;
+      await telling?.finally(() => {
+        telling = undefined;
+      });
+      if (isNewest) return;
     }
+  }
+
+  async function confirm(): Promise<void> {
+    const began = performance.now();
+    const newest = await readHead(db);
+    if (newest.id === head.id && newest.seal === head.seal) readAt = Math.max(readAt, began);
   }
 
   async function take(records: readonly LogRecord[]): Promise<void> {
@@ -150,20 +163,29 @@ function createLogView({ db, log }: Pick<Services, "db" | "log">, listener: List
     const removed = touched.some(({ touch }) => mayRemove(touch)) ? await readRemovalsAfter(db, head.id) : new Map();
     const profiles = touched.flatMap(({ touch }) => (touch.kind === "profile" ? [touch.profile] : []));
     const bound = profiles.length > 0 ? await readHostsOfProfiles(db, profiles) : new Map();
-    // From here to the new head nothing is waited for: who asks meanwhile finds all of it or none.
+    // From here until the listener knows nothing is waited for: who asks meanwhile finds all of it or none.
     const { entries, news } = effectsOf(touched, { before, membership, removed, bound });
     for (const entry of entries) window.add(entry);
     const newest = records.at(-1);
     if (newest !== undefined) head = { id: newest.id, seal: hex(newest.mac) };
     seals.remember(head);
-    await listener.news({ ...news, at: head });
+    telling = listener.news({ ...news, at: head });
   }
 
   return {
-    ...{ load, readOn, membership, since: window.since, sealAt: seals.at },
+    ...{ load, readOn, confirm, membership, since: window.since, sealAt: seals.at },
+    isTelling: () => telling !== undefined,
     head: () => head,
     readAt: () => readAt,
   };
+}
+
+/** The next records; undefined if the log has another history than a moment ago. */
+async function readNext(db: Services["db"], head: AuditHead): Promise<readonly LogRecord[] | undefined> {
+  const records = await readAfter(db, head, BATCH);
+  const removes = records?.some(({ touch }) => touch !== undefined && mayRemove(touch)) === true;
+  // The records that number what is removed are told together with it.
+  return removes && (await numberRemovals(db)) ? ((await readAfter(db, head, BATCH)) ?? records) : records;
 }
 
 interface Touched {
