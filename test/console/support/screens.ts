@@ -56,7 +56,7 @@ function fill(label: RegExp, text: string): Step {
 }
 
 function choose(label: RegExp, value: string): Step {
-  return async (page) => void (await page.getByLabel(label).first().selectOption(value));
+  return async (page) => void (await page.getByRole("combobox", { name: label }).first().selectOption(value));
 }
 
 /** Waits until the open dialog says so. */
