@@ -15,7 +15,7 @@ import { formatTimestamp } from "../shared/time/timestamp.ts";
 import { VERSION } from "../shared/version.ts";
 import { faultPoint } from "../shared/work/fault-point.ts";
 import { require2xx, type ServiceClient, Unanswered } from "./client.ts";
-import { type ClockWatch, hoursUntil } from "./hours.ts";
+import { type ClockWatch, endingSoon, hoursUntil } from "./hours.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
 import type { Orders } from "./orders.ts";
 import { createReporter, type Reporter } from "./reporting.ts";
@@ -113,7 +113,11 @@ class Agent {
       }),
       this.#every(this.#timing.report, () => orders.examine()),
       this.#every(HOUR, async () => await (await orders.host())?.forgetJobs()),
-      this.#every(MINUTE, async () => await (await orders.host())?.endSilent(this.#parts.clock.now())),
+      this.#every(MINUTE, async () => {
+        const host = await orders.host();
+        await host?.endSilent(this.#parts.clock.now());
+        await host?.tellEnding(endingSoon(orders.state()?.records ?? [], this.#parts.clocks.times()));
+      }),
       this.#every(SECOND, async () => {
         await lease.tick(orders.state());
         if (this.#hasNews()) this.#wake();

@@ -6,7 +6,9 @@
 import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { AccountHours, AccountState, HoursSpan } from "../protocol/fleet.ts";
+import type { EndingAccess } from "../protocol/host.ts";
 import { commonSpans } from "../shared/hours/common.ts";
+import { ENDING_NOTICE, endingText } from "../shared/hours/ending-text.ts";
 import { readPlainFile } from "../shared/system/plain-file.ts";
 import { MINUTE, SECOND } from "../shared/time/clock.ts";
 import { formatTimestamp } from "../shared/time/timestamp.ts";
@@ -76,6 +78,17 @@ export function commonHours(one: AccountHours, other: AccountHours): AccountHour
 /** Whether they say the same. */
 export function sameHours(one: AccountHours | undefined, other: AccountHours | undefined): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
+}
+
+/** Those whose sessions end with a window within ten minutes. Only moments are told to a host: the time is in UTC. */
+export function endingSoon(accounts: readonly Timed[], { latest }: Times): readonly EndingAccess[] {
+  return accounts.flatMap(({ name, uid, open, outside, hours, hours_end, expire_at }) => {
+    // A window that reaches as far as windows are known goes on, as far as anybody knows.
+    if (!open || outside === true || hours === undefined || hours_end === "logins" || expire_at === hours.until)
+      return [];
+    const at = new Date(expire_at);
+    return at.getTime() - latest > ENDING_NOTICE ? [] : [{ name, uid, at, text: endingText(at, "UTC") }];
+  });
 }
 
 /** Until when the hours of all accounts are known; undefined if none has any. */

@@ -34,6 +34,7 @@ import {
   SHUT_DAY,
 } from "./plan/plan.ts";
 import { plannedBy } from "./planned.ts";
+import { tellEnding } from "./processes/ending-soon.ts";
 import { countLogins } from "./processes/ssh-sessions.ts";
 import { holdProfiles } from "./profiles/hold.ts";
 import { planHome } from "./profiles/home.ts";
@@ -77,6 +78,7 @@ export function createManagedHost(context: HostContext): Host {
     shortenAccount: (account) => shortenAccount(context, account),
     narrowProfile: (account) => narrowProfile(context, account),
     endSilent: (now) => endSilent(context, now),
+    tellEnding: (ending) => tellEnding(context, ending),
     holdProfiles: (profiles, purpose, onLess) => holdProfiles(context, profiles, { purpose, onLess }),
     removeAccount: (account) => removeAccount(context, account),
     reconcile: (accounts, checkOnly) => reconcileAccounts(context, accounts, checkOnly),

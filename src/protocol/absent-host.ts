@@ -32,6 +32,7 @@ export const ABSENT_HOST: Host = {
   shortenAccount: async () => [],
   narrowProfile: async () => NOTHING_LEFT,
   endSilent: async () => {},
+  tellEnding: async () => {},
   holdProfiles: async (profiles) => profiles.map(({ name }) => ({ name, state: "applied" })),
   removeAccount: async () => NOTHING_LEFT,
   reconcile: async () => [],

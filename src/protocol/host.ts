@@ -97,6 +97,13 @@ export interface Drift {
   readonly repaired: boolean;
 }
 
+/** An account whose access ends soon, with what its terminals are told of that. */
+export interface EndingAccess extends AccountRef {
+  readonly at: Date;
+  /** One line. */
+  readonly text: string;
+}
+
 /** Processes under a uid that no account of the host has. */
 export interface Stray {
   readonly uid: number;
@@ -200,6 +207,11 @@ export interface Host {
    * copy files, and connections that only forward. Called each minute. What cannot be ended is logged.
    */
   endSilent(now: Date): Promise<void>;
+  /**
+   * Tells each terminal of these accounts of the end that comes, once; a session that began since, too. Called each minute with all whose end is near.
+   * Direct mode alone; a terminal whose owner has stopped the output is not told.
+   */
+  tellEnding(ending: readonly EndingAccess[]): Promise<void>;
   /**
    * Makes the host hold exactly these profiles, and asks sshd what it would let an account of each do. Where sshd's answer differs, a change that
    * gives is undone, and one that takes stays; each state says so. Cheap where nothing differs. Never throws for the problem of one profile. `onLess` is told, before that counts, which

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { atTime, commonHours, hoursUntil, type Times, watchClock } from "../../src/agent/hours.ts";
+import { atTime, commonHours, endingSoon, hoursUntil, type Times, watchClock } from "../../src/agent/hours.ts";
 import type { Moment } from "../../src/agent/lease.ts";
 import { type AgentState, accountOf, followHours, mergeAnswer, NOTHING } from "../../src/agent/records.ts";
 import type { AccountHours, AccountState, HostState } from "../../src/protocol/fleet.ts";
@@ -23,6 +23,19 @@ const HOURS: AccountHours = { until: UNTIL, windows: [MORNING, EVENING] };
 const KEY = { id: 1, type: "ssh-ed25519", base64: "AAAA", fingerprint: `SHA256:${"a".repeat(43)}` };
 const account = (more: Partial<AccountState> = {}) => toldAccount({ keys: [KEY], hours: HOURS, ...more });
 const unsure = (time: number): Times => ({ ...timesAt(time), areSure: false });
+
+test("endingSoon() names those whose sessions end with a window within ten minutes", () => {
+  const open = atTime(account(), undefined, timesAt(at("11:50:00")));
+  const soon = (one: Parameters<typeof endingSoon>[0][number], time: string) => endingSoon([one], timesAt(at(time)));
+  expect(soon(open, "11:49:59")).toEqual([]);
+  const { name, uid } = open;
+  const text = "Your access ends at 12:00 (UTC), and this session with it.";
+  expect(soon(open, "11:50:00")).toEqual([{ name, uid, at: new Date(MORNING.to), text }]);
+  expect(soon({ ...open, open: false }, "11:50:00")).toEqual([]);
+  expect(soon({ ...open, hours_end: "logins" }, "11:50:00")).toEqual([]);
+  expect(soon({ ...open, hours: undefined }, "11:50:00")).toEqual([]);
+  expect(soon({ ...open, hours: { ...HOURS, until: MORNING.to } }, "11:50:00")).toEqual([]);
+});
 
 describe("atTime()", () => {
   const { expire_at } = account();

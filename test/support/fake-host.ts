@@ -276,6 +276,7 @@ export function createFakeHost(pause = 3): FakeHost {
     },
     forgetJobs: async () => {},
     endSilent: async () => {},
+    tellEnding: async () => {},
     keyRefusal: async ({ type }) =>
       refusedTypes.has(type) ? `its sshd does not accept keys of the type ${type}` : undefined,
     hostKeys: async () => [{ type: "ssh-ed25519", base64: SERVER_KEY, fingerprint: `SHA256:${"h".repeat(43)}` }],

@@ -115,6 +115,12 @@ function calendarsOf({ hours, companyHours, hostHours }: Omit<Timed, "startsAt">
   return calendars.includes("damaged") ? "damaged" : (calendars as readonly Hours[]);
 }
 
+/** The zone of the hours that count first, by whose wall clock people are told of an end; UTC where there are none. */
+export function zoneOf(user: Omit<Timed, "startsAt">): string {
+  const calendars = calendarsOf(user);
+  return (calendars === "damaged" ? undefined : calendars[0]?.zone) ?? "UTC";
+}
+
 function latest(moments: readonly (Date | null)[]): Date {
   return new Date(Math.max(...moments.map((moment) => moment?.getTime() ?? Number.NEGATIVE_INFINITY)));
 }

@@ -15,6 +15,7 @@ import { tellOfSilence } from "../../domain/hosts/silence.ts";
 import { noteKeyUse } from "../../domain/keys/last-use.ts";
 import { mailAuditHead } from "../../domain/lifecycle/audit-head.ts";
 import { cleanUp, purgeDue } from "../../domain/lifecycle/clean-up.ts";
+import { tellEndingSoon } from "../../domain/lifecycle/ending-soon.ts";
 import { beat } from "../../domain/lifecycle/heartbeat.ts";
 import { followDueHours } from "../../domain/lifecycle/hours.ts";
 import { endInactive } from "../../domain/lifecycle/inactivity.ts";
@@ -110,6 +111,7 @@ export function jobsOf(services: Services, { reconcile, dataDir }: JobParts): re
       : [
           { name: "jobs-kept", schedule: "37 * * * *", run: () => services.host.forgetJobs() },
           { name: "silent", schedule: "* * * * *", run: () => services.host.endSilent(services.clock.now()) },
+          { name: "ending-soon", schedule: "* * * * *", run: () => tellEndingSoon(services) },
         ]),
     // Once a day, because each time is a record and a mail.
     {

@@ -1,8 +1,8 @@
 /** Silent sessions end, by a real sshd; those in which something goes on do not. */
 
 import { afterAll, expect, test } from "bun:test";
-import { type ChildProcess, spawn } from "node:child_process";
-import { readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import type { Host } from "../../../src/protocol/host.ts";
@@ -17,8 +17,8 @@ import {
   running,
   sshd,
   stored,
-  UID,
 } from "../../support/direct-host.ts";
+import { connectClient, openTerminal } from "../../support/direct-terminal.ts";
 import { describeOnHost } from "../../support/host-account.ts";
 import { freePort } from "../../support/port.ts";
 import { forgetProfiles, profiledSettings, profiledSshd } from "../../support/profiled-host.ts";
@@ -45,48 +45,8 @@ describeOnHost("a profile with idle, in direct mode", () => {
     await host.openAccount(account);
   }
 
-  interface Client {
-    readonly child: ChildProcess;
-    readonly type: (text: string) => void;
-    readonly said: () => string;
-    readonly hasEnded: () => boolean;
-  }
-
-  function connect(program: "ssh" | "sftp", ...more: readonly string[]): Client {
-    const options = ["-F", "none", "-o", "BatchMode=yes", "-o", "StrictHostKeyChecking=no", "-o", "LogLevel=ERROR"];
-    const port = [program === "ssh" ? "-p" : "-P", String(sshd.port)];
-    const to = ["-o", "UserKnownHostsFile=/dev/null", "-i", key, ...port, ...more, `${NAME}@127.0.0.1`];
-    const child = spawn(program, [...options, ...to]);
-    let said = "";
-    child.stdout.on("data", (chunk: Buffer) => {
-      said += chunk.toString();
-    });
-    return {
-      child,
-      type: (text) => void child.stdin.write(text),
-      said: () => said,
-      hasEnded: () => child.exitCode !== null || child.signalCode !== null,
-    };
-  }
-
-  /** The terminals of the account, by number. */
-  const terminals = (): readonly string[] =>
-    readdirSync("/dev/pts")
-      .map((name) => `/dev/pts/${name}`)
-      .filter((path) => statSync(path, { throwIfNoEntry: false })?.uid === UID);
-
-  async function terminal(): Promise<Client & { readonly path: string }> {
-    const before = new Set(terminals());
-    const client = connect("ssh", "-tt");
-    let path: string | undefined;
-    await until(() => {
-      path = terminals().find((one) => !before.has(one));
-      return path !== undefined;
-    });
-    client.type("PS1=; echo in-$((40+2))\n");
-    await until(() => client.said().includes("in-42"));
-    return { ...client, path: path ?? "" };
-  }
+  const connect = (program: "ssh" | "sftp", ...more: readonly string[]) => connectClient(program, key, more);
+  const terminal = () => openTerminal(key);
 
   test("endSilent() ends a terminal in which nobody types, after a word to it, and spares one in which somebody does", async () => {
     await open({ name: named("shell"), kind: "shell", secondFactor: "none", idleSeconds: LIMIT / 1000 });
