@@ -147,6 +147,8 @@ describeInBrowser("hours", () => {
       await openHours(320);
       await field().fill("mon-fri 08:00-18:00 Europe/Berlin");
       const session = await page.context().newCDPSession(page);
+      // Both in view, and not below the buttons, so that nothing moves between the two.
+      await cell("Sunday, 10:00 to 11:00").evaluate((element) => element.scrollIntoView({ block: "center" }));
       const [begin, end] = [
         await middle(cell("Saturday, 09:00 to 10:00")),
         await middle(cell("Sunday, 11:00 to 12:00")),
