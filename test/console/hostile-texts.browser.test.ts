@@ -11,7 +11,7 @@ import { SCREENS, type Screen } from "./support/screens.ts";
 
 const WIDTHS = [1280, 390];
 /** Found by names that the service has to know, or that are no longer the first thing in what a button says. */
-const BY_NAME = ["user: hosts", "tokens: revoke", "hostGroup: take out", "sponsors: move"];
+const BY_NAME = ["user: hosts", "user: profile", "tokens: revoke", "hostGroup: take out", "sponsors: move"];
 
 describeInBrowser("hostile texts", () => {
   let system: ConsoleApp;

@@ -11,6 +11,8 @@ import { type PostgresNode, type PostgresNodes, startPostgresNodes } from "../..
 import { testSlow } from "../../support/thorough.ts";
 
 const QUICK: Patience = { search: 1500, pause: 50, answer: 400, watch: 100 };
+/** A node has as long to say what it is as a busy machine needs. */
+const BUSY: Patience = { ...QUICK, search: 5000, answer: 4000 };
 const ATTRIBUTES = "?target_session_attrs=read-write";
 
 const closing: (() => unknown)[] = [];
@@ -88,7 +90,9 @@ testSlow("openNodes() cuts what waits on a node that fell silent, once another h
   await until(() => db.execute(sql`insert into t values (2)`));
   // It comes back, and still takes itself for the primary: what was promoted last counts.
   primary.thaw();
-  expect(await portOf(openPool({ ...closingCluster(primary, standby) }, [primary, standby]).db)).toBe(standby.port);
+  expect(await portOf(openPool({ ...closingCluster(primary, standby) }, [primary, standby], BUSY).db)).toBe(
+    standby.port,
+  );
 });
 
 testSlow("openNodes() leaves what only takes long alone", async () => {
@@ -97,8 +101,7 @@ testSlow("openNodes() leaves what only takes long alone", async () => {
 });
 
 testSlow("openNodes() gives up where no node takes changes, says what each said, and finds one later", async () => {
-  // The standby has as long to say what it is as a busy machine needs.
-  const { primary, standby, db, nodes } = await openPair({ ...QUICK, search: 5000, answer: 4000 });
+  const { primary, standby, db, nodes } = await openPair(BUSY);
   await primary.kill();
   const began = performance.now();
   const failed = await Promise.all([1, 2, 3].map(() => db.execute(sql`select 1`).catch(connectionFailure)));

@@ -77,7 +77,8 @@ describeInBrowser("reviews", () => {
       await hands.choose("Show", "Everybody");
       await page.getByText("Access ended").waitFor();
     },
-    HANG,
+    // Hundreds of keys are pressed.
+    3 * HANG,
   );
 
   test(
