@@ -132,11 +132,18 @@ function storedCauses(context: Context, { user, keys, owed, account, disabling, 
     add(
       "no_keys",
       `${username} has no active key`,
-      "they add one themselves in the browser, under Keys; nobody else can",
+      wasAdoptedWithKeys(context, user)
+        ? `uam key found ${username} lists those that were found in the account, to be confirmed; or they add one in the browser, under Keys`
+        : "they add one themselves in the browser, under Keys; nobody else can",
     );
   else if (account.open && account.keys.length === 0)
     add("no_keys", "The only keys are being revoked", "they add another one in the browser, under Keys");
   return causes;
+}
+
+/** Keys that were found in an account that was taken over count once an administrator confirms them. */
+function wasAdoptedWithKeys({ adopter }: Context, { uid }: User): boolean {
+  return (adopter?.adoption(uid)?.keys.length ?? 0) > 0;
 }
 
 interface OnHost {

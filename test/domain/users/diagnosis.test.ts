@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { addAdmin } from "../../../src/domain/auth/administrators/admin.ts";
 import { diagnoseUser } from "../../../src/domain/users/diagnosis.ts";
+import type { Adopter } from "../../../src/protocol/adoption.ts";
 import { DAY, MINUTE, shift } from "../../../src/shared/time/clock.ts";
 import { ADMIN_PASSWORD, type Client, createTestApp, type TestApp } from "../../support/app.ts";
 import { insertHost } from "../../support/host-rows.ts";
@@ -168,6 +169,17 @@ describe("diagnoseUser()", () => {
       false,
       [`${username}-later has no active key`, `Access begins at ${starts_at}`],
     ]);
+  });
+
+  test("says that keys which were found in an adopted account can be confirmed", async () => {
+    const { body } = await admin.call("POST", "/users", { username: "adopted", email: "adopted@example.org" });
+    const { id } = body.data as { id: number };
+    const remedyWith = async (keys: readonly unknown[]) => {
+      const adopter = { adoption: () => ({ keys }) } as unknown as Adopter;
+      return (await diagnoseUser({ ...app.system, adopter }, id)).because[0]?.remedy;
+    };
+    expect(await remedyWith([])).toBe("they add one themselves in the browser, under Keys; nobody else can");
+    expect(await remedyWith([{}])).toStartWith("uam key found adopted lists those that were found in the account");
   });
 
   test("names a closing that is outstanding, and a deletion", async () => {
