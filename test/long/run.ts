@@ -20,6 +20,8 @@ const SUITES: Readonly<Record<string, string>> = {
   year: "a year of 500 users with sponsors, companies and quarterly reviews, restarts and restores, held against the rules",
   model: "10 million steps of one service and one host in memory, with every promise checked, and wrong variants found",
   hours: "10,000 calendars drawn at random, held against a walk minute by minute",
+  windows:
+    "accounts whose window ends at the same second on a real sshd, while service, database or agent are killed, stopped or cut off",
   morning:
     "10,000 users in direct mode whose hours begin at the same second: until the last is open, and reads meanwhile",
   pairs: "every two operations on one user at the same instant, held against both serial orders",

@@ -1,0 +1,41 @@
+/** A host with accounts that share one window, and what can befall whoever opens and shuts them. */
+
+import type { TestSshd } from "../../support/sshd.ts";
+
+/** Moments in milliseconds since 1970, whole seconds. */
+export interface Window {
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface Account {
+  readonly name: string;
+  readonly uid: number;
+  /** The private key. */
+  readonly key: string;
+  /** Where its key lies while it is open. */
+  readonly file: string;
+}
+
+export interface Way {
+  /** Befalls before the window begins. */
+  readonly before?: () => void;
+  /** Befalls inside it. */
+  readonly inside?: () => void;
+  /** Mends it after the end. */
+  readonly after?: () => Promise<void>;
+  /** Whether somebody is left who can end sessions. */
+  readonly endsSessions: boolean;
+}
+
+export interface Place {
+  readonly about: string;
+  readonly sshd: TestSshd;
+  readonly accounts: readonly Account[];
+  readonly ways: Readonly<Record<string, Way>>;
+  /** From the request for access by rule `self`, which the console's button sends, to a command in a shell, in milliseconds: once for each account. */
+  readonly shells?: () => Promise<readonly number[]>;
+  /** Has whoever opens and shuts them know of the next window. */
+  tell(): Promise<Window>;
+  close(): Promise<void>;
+}

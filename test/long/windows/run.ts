@@ -1,0 +1,82 @@
+/**
+ * `bun run test:long windows [--accounts N] [--rounds N] [--only own|agent]`, as root: accounts whose window ends at the same second, on a real sshd, while the
+ * service is killed or stopped, its database stands still, or the agent of a further host is killed, stopped, cut off or has another time. Prints how many were shut at the second,
+ * how many were open within 2 s of the start, and how many sessions were left 5 s after the end. Exit code 1 if anybody was let in outside, or an account did not open.
+ */
+
+import process from "node:process";
+import { parseArgs } from "node:util";
+import { describeMachine, percentile } from "../../bench/bench.ts";
+import { openAgentHost } from "./agent.ts";
+import { follow, SESSIONS_END, type Seen } from "./judge.ts";
+import { openOwnHost } from "./own.ts";
+
+const OPEN_WITHIN = 2000;
+/** From asking for access to a shell. */
+const SHELL_WITHIN = 3000;
+
+const { values } = parseArgs({
+  options: {
+    accounts: { type: "string", default: "25" },
+    rounds: { type: "string", default: "2" },
+    only: { type: "string", default: "" },
+  },
+});
+const PLACES = { own: openOwnHost, agent: openAgentHost };
+const all: Seen[] = [];
+const ending: Seen[] = [];
+
+if (process.geteuid?.() !== 0) console.log("left out: it needs root, for real accounts and a real sshd");
+else {
+  console.log(describeMachine());
+  for (const [name, open] of Object.entries(PLACES)) {
+    if (values.only !== "" && values.only !== name) continue;
+    const place = await open(Number(values.accounts));
+    try {
+      const shells = (await place.shells?.()) ?? [];
+      if (shells.length > 0) console.log(`${place.about}, on request by rule self: ${inTime(shells)}`);
+      for (let round = 0; round < Number(values.rounds); round++) {
+        for (const [way, what] of Object.entries(place.ways)) {
+          const seen = await follow(place, what);
+          all.push(...seen);
+          if (what.endsSessions) ending.push(...seen);
+          console.log(`${place.about}, ${way}: ${summary(seen)}${what.endsSessions ? `; ${sessions(seen)}` : ""}`);
+        }
+      }
+    } finally {
+      await place.close();
+    }
+  }
+  console.log(`\nall: ${summary(all)}\n     ${sessions(ending)}`);
+  process.exitCode = all.every(isShut) && all.every(({ wasIn }) => wasIn) ? 0 : 1;
+}
+process.exit();
+
+function isShut({ wrong, refused }: Seen): boolean {
+  return wrong.length === 0 && refused > 0;
+}
+
+function summary(seen: readonly Seen[]): string {
+  const opened = seen.flatMap(({ opened }) => opened ?? []);
+  const within = opened.filter((time) => time <= OPEN_WITHIN).length;
+  const wrong = seen.flatMap(({ wrong }) => wrong);
+  const latest = opened.length === 0 ? "none" : `${(Math.max(...opened) / 1000).toFixed(1)} s`;
+  return [
+    `${seen.filter(isShut).length} of ${seen.length} shut at the second`,
+    `${seen.reduce((sum, { refused }) => sum + refused, 0)} logins refused after the end`,
+    `${seen.filter(({ wasIn }) => wasIn).length} let in before`,
+    `${within} open within ${OPEN_WITHIN / 1000} s of the start, the last after ${latest}`,
+    ...(wrong.length === 0 ? [] : [`LET IN: ${wrong.join(", ")}`]),
+  ].join(", ");
+}
+
+function inTime(times: readonly number[]): string {
+  const within = times.filter((time) => time <= SHELL_WITHIN).length;
+  const [half, most] = [percentile(times, 0.5), Math.max(...times)].map((time) => (time / 1000).toFixed(2));
+  return `${within} of ${times.length} from the request to a shell within ${SHELL_WITHIN / 1000} s: half within ${half} s, the longest ${most} s`;
+}
+
+function sessions(seen: readonly Seen[]): string {
+  const had = seen.filter(({ wasIn }) => wasIn);
+  return `${had.filter(({ isAlive }) => isAlive).length} of ${had.length} sessions alive ${SESSIONS_END / 1000} s after the end`;
+}
