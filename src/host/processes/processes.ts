@@ -246,7 +246,7 @@ function isOver(pid: number, state: string): boolean {
 }
 
 /** From the third field of /proc/PID/stat on. The owner chooses the name in parentheses; the fields that follow come from the kernel. */
-function fieldsAfterName(stat: string): readonly string[] {
+export function fieldsAfterName(stat: string): readonly string[] {
   return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
 }
 

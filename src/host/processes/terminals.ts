@@ -2,17 +2,16 @@
 
 import { closeSync, constants, fstatSync, openSync, statSync, writeSync } from "node:fs";
 import { errorCode } from "../safe-open.ts";
-import { readProc } from "./processes.ts";
+import { fieldsAfterName, readProc } from "./processes.ts";
 
 /** The kernel's number for a terminal that a program made (Linux, devices.txt). */
 const PTY_MAJOR = 136;
-/** Fields of /proc/PID/stat after the name: state, parent, group, session, terminal. */
+/** Among the fields of /proc/PID/stat after the name: state, parent, group, session, terminal. */
 const TERMINAL = 4;
 
 /** The number of the terminal by which the process is controlled, if a program made that. */
 export function terminalOf(pid: number): number | undefined {
-  const stat = readProc(`/proc/${pid}/stat`) ?? "";
-  const device = Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[TERMINAL]);
+  const device = Number(fieldsAfterName(readProc(`/proc/${pid}/stat`) ?? "")[TERMINAL]);
   // Twenty bits of a minor number around twelve of a major one.
   if (((device >> 8) & 0xfff) !== PTY_MAJOR) return undefined;
   return (device & 0xff) | ((device >>> 12) & 0xfff00);
