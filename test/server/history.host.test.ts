@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createRandom } from "../long/closings/random.ts";
-import { check } from "../long/history/checker/check.ts";
+import { check, textOf } from "../long/history/checker/check.ts";
 import { openHistory } from "../long/history/driver/scene.ts";
 import type { Line } from "../long/history/format.ts";
 
@@ -34,7 +34,9 @@ test.if(process.env.UAM_TEST_HOST === "1")(
     const lines = readFileSync(file, "utf8").trimEnd().split("\n");
     rmSync(directory, { recursive: true });
     expect(said).toEqual([]);
-    expect(check(lines.map((line) => JSON.parse(line) as Line))).toEqual([]);
+    const found = check(lines.map((line) => JSON.parse(line) as Line));
+    // What follows from the first would hide it.
+    expect(found.slice(0, 2).map(textOf).join("\n")).toBe("");
     expect(lines.length).toBeGreaterThan(200);
   },
   300_000,

@@ -4,19 +4,32 @@
  */
 
 import { type SQL, sql } from "drizzle-orm";
+import type { AccountRef } from "../../protocol/host.ts";
 import type { Operation } from "../operation/context.ts";
 import { refOf } from "./account.ts";
 import type { User } from "./find-user.ts";
 import { hasRemoteHosts } from "./remote.ts";
 
-/** The user's hosts in SQL, as h: granted by name or by group. */
-function given(hosts: readonly number[], groups: readonly number[]): SQL {
-  return sql`hosts h where h.kind = 'remote' and (h.id = any(${list(hosts)}::int[]) or exists (
+/** Whether h is a remote host of the user, in SQL: granted by name or by group. */
+function given({ hosts, groups }: Granted): SQL {
+  return sql`h.kind = 'remote' and (h.id = any(${list(hosts)}::int[]) or exists (
     select 1 from host_group_members m where m.host_id = h.id and m.group_id = any(${list(groups)}::bigint[])))`;
 }
 
+/** Whether the host h was to remove the account and has not yet, in SQL: until then it lets in whoever it did before. */
+function leaving({ name, uid }: AccountRef): SQL {
+  return sql`h.id in (select l.id from removed_accounts r cross join unnest(r.hosts) as x(id) join hosts l on l.id = x.id
+    where r.name = ${name} and r.uid = ${uid}::int and (r.record_id = 0 or l.applied_id < r.record_id
+      or exists (select 1 from host_problems p where p.host_id = l.id and p.account = r.name and p.kind = 'refused')))`;
+}
+
+interface Granted {
+  readonly hosts: readonly number[];
+  readonly groups: readonly number[];
+}
+
 /**
- * Stores, with the operation, that the user's hosts have to confirm it; with `removed`, that they have to remove the account. Call it
+ * Stores, with the operation, that the user's hosts have to confirm it, and those that have not removed the account yet; with `removed`, that they have to remove the account. Call it
  * under the user's row lock, before their grants are gone.
  */
 export async function noteFleetChange(op: Operation, user: User, removed?: "removed"): Promise<void> {
@@ -28,7 +41,9 @@ export async function noteFleetChange(op: Operation, user: User, removed?: "remo
   );
   const hosts = rows.flatMap(({ host_id }) => (host_id === null ? [] : [Number(host_id)]));
   const groups = rows.flatMap(({ group_id }) => (group_id === null ? [] : [Number(group_id)]));
-  const { name, uid } = refOf(user);
+  const ref = refOf(user);
+  const { name, uid } = ref;
+  const granted = given({ hosts, groups });
   const now = sql`${context.clock.now().toISOString()}::timestamptz`;
   // Under the lock of the log's head: changes of a group's hosts are recorded too, so each comes wholly before or after
   // this.
@@ -36,13 +51,14 @@ export async function noteFleetChange(op: Operation, user: User, removed?: "remo
     if (record > 0) {
       await tx.execute(sql`
         insert into fleet_changes (record_id, user_id, account, hosts, made_at)
-        select ${record}::bigint, ${user.id}::bigint, ${name}, array_agg(h.id order by h.id), ${now} from ${given(hosts, groups)}
+        select ${record}::bigint, ${user.id}::bigint, ${name}, array_agg(h.id order by h.id), ${now}
+        from hosts h where (${granted}) or ${leaving(ref)}
         having count(*) > 0 on conflict do nothing`);
     }
     if (removed === undefined) return;
     await tx.execute(sql`
       insert into removed_accounts (name, uid, record_id, hosts, removed_at)
-      select ${name}, ${uid}::int, ${record}::bigint, array_agg(h.id order by h.id), ${now} from ${given(hosts, groups)}
+      select ${name}, ${uid}::int, ${record}::bigint, array_agg(h.id order by h.id), ${now} from hosts h where ${granted}
       having count(*) > 0`);
   });
 }

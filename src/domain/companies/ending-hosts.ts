@@ -3,7 +3,7 @@
 import { sql } from "drizzle-orm";
 import { isForever } from "../../shared/time/lease.ts";
 import type { Transaction } from "../../store/client.ts";
-import { type Confirmation, MAX_NAMES } from "../hosts/confirmation.ts";
+import { type Confirmation, MAX_NAMES, UNCONFIRMED } from "../hosts/confirmation.ts";
 import { PLACES } from "../hosts/placements.ts";
 
 /**
@@ -16,11 +16,10 @@ export async function hostsOfEnding(tx: Transaction, companyId: number, now: Dat
       select p.host_id, bool_or(u.disabled_at is null and u.status <> 'expired') as is_open
         from ${PLACES} p join users u on u.id = p.user_id where u.company_id = ${companyId} group by p.host_id),
     changes as materialized (
-      select x.id as host_id, f.record_id, f.account from fleet_changes f
+      select x.id as host_id, f.record_id, f.user_id, f.account from fleet_changes f
         join users u on u.id = f.user_id cross join unnest(f.hosts) as x(id) where u.company_id = ${companyId})
     select h.name, h.lease_until, coalesce(places.is_open, false) as is_open,
-      exists (select 1 from changes c where c.host_id = h.id and (h.applied_id < c.record_id
-        or exists (select 1 from host_problems p where p.host_id = h.id and p.account = c.account and p.kind = 'refused'))) as is_owed
+      exists (select 1 from changes c where c.host_id = h.id and ${UNCONFIRMED}) as is_owed
       from hosts h left join places on places.host_id = h.id
       where h.kind = 'remote' and (places.host_id is not null or h.id in (select host_id from changes)) order by h.name`);
   if (rows.length === 0) return undefined;

@@ -9,6 +9,7 @@ import { fleetChanges } from "../../store/schema-fleet.ts";
 import { hasRemoteHosts } from "../accounts/remote.ts";
 import { audited } from "../operation/audited.ts";
 import { type Services, systemContext } from "../operation/context.ts";
+import { PLACES } from "./placements.ts";
 
 /** The state of a change on the remote hosts that had the account. */
 export interface Confirmation {
@@ -33,6 +34,18 @@ interface Pending {
   /** Null for a host that never had a lease, and so has never opened anything. */
   readonly leaseUntil: Date | null;
 }
+
+/**
+ * Whether the host h has not confirmed the change c, in SQL: it has not applied the record, or was refused something about the account. A
+ * host that was to remove the account already when the change was made never hears of it: it has confirmed once that is done.
+ */
+export const UNCONFIRMED = sql`(
+  (h.applied_id < c.record_id and (
+    c.account = ''
+    or exists (select 1 from ${PLACES} p where p.user_id = c.user_id and p.host_id = h.id)
+    or exists (select 1 from removed_accounts r
+      where r.name = c.account and h.id = any(r.hosts) and (r.record_id = 0 or h.applied_id < r.record_id))))
+  or exists (select 1 from host_problems p where p.host_id = h.id and p.account = c.account and p.kind = 'refused'))`;
 
 /**
  * Waits until every remote host has confirmed the newest change to the user's access, but no longer than `UAM_FLEET_WAIT`. Undefined where
@@ -146,19 +159,16 @@ const fleetColumns = {
   effectiveBy: fleetChanges.effectiveBy,
 };
 
-/**
- * The hosts that have not applied the record, or were refused something about the account; by name, unless any one will do. One that is
- * forgotten is not waited for.
- */
+/** The hosts that have not confirmed the change; by name, unless any one will do. One that is forgotten is not waited for. */
 async function pendingOf(
   { db }: Services,
-  { recordId, account, hosts }: Change,
+  { recordId, hosts }: Change,
   most = hosts.length,
 ): Promise<readonly Pending[]> {
   const rows = await db.execute<{ name: string; lease_until: string | null }>(sql`
-    select h.name, h.lease_until from unnest(${`{${hosts.join(",")}}`}::int[]) as x(id) join hosts h on h.id = x.id
-    where h.applied_id < ${recordId}
-      or exists (select 1 from host_problems p where p.host_id = h.id and p.account = ${account} and p.kind = 'refused')
+    select h.name, h.lease_until from fleet_changes c
+      join unnest(${`{${hosts.join(",")}}`}::int[]) as x(id) on true join hosts h on h.id = x.id
+    where c.record_id = ${recordId} and ${UNCONFIRMED}
     ${most === 1 ? sql`` : sql`order by h.name`} limit ${most}`);
   return rows.map(({ name, lease_until }) => ({
     name,

@@ -165,6 +165,32 @@ describe("with hosts", () => {
     expect(await t.db.execute(sql`select 1 from removed_accounts where name = 'ext_olga'`)).toHaveLength(0);
   });
 
+  test("a host that was to remove the account, and has not, is waited for by whatever is taken away afterwards", async () => {
+    dead = await joinedAgent(t, "dead");
+    const { id, client } = await t.user("sina");
+    const { body: key } = await client.call("POST", "/me/keys", { name: "laptop", public_key: freshKey() });
+    await dead.state();
+    await dead.report();
+    const moved = await answered(() => admin.call("PUT", `/users/${id}/hosts`, { hosts: ["quick"], groups: [] }));
+    expect(moved.body.data.taken).toMatchObject({ total: 1, pending: ["dead"] });
+    const end = moved.body.data.taken.effective_by;
+    const revoked = await answered(() => client.call("DELETE", `/me/keys/${key.data.id}`));
+    expect(revoked.body.data.hosts).toEqual({ total: 2, confirmed: 1, pending: ["dead"], effective_by: end });
+    // It is told to remove the account, says so only later, and hears of nothing else.
+    t.clock.advance(10);
+    expect((await dead.state()).removed.map(({ name }) => name)).toEqual(["ext_sina"]);
+    const disabled = await answered(() => admin.call("POST", `/users/${id}/disable`));
+    expect(disabled.body.data.hosts).toMatchObject({ total: 2, confirmed: 1, pending: ["dead"] });
+    await dead.report();
+    await settleChanges(t.services);
+    expect(await t.db.select().from(fleetChanges)).toEqual([]);
+    for (const { detail } of (await t.auditRows("fleet.confirmed")).slice(-2))
+      expect(JSON.parse(detail)).toMatchObject({ username: "sina", hosts: 2, confirmed: 2, outstanding: "" });
+    const again = await answered(() => admin.call("POST", `/users/${id}/enable`));
+    expect(again.status).toBe(200);
+    expect((await answered(() => admin.call("DELETE", `/users/${id}`))).body.data.hosts).toMatchObject({ total: 1 });
+  });
+
   test("a host that stays open for ever leaves the end open, until it says that its lease was shortened", async () => {
     dead = await joinedAgent(t, "dead");
     const endless = await joinedAgent(t, "endless");

@@ -31,6 +31,11 @@ export function check(lines: readonly Line[]): readonly Violation[] {
   });
 }
 
+/** A violation as people read it: what it says, then a line for each of its witness. */
+export function textOf({ rule, says, witness }: Violation): string {
+  return [`${rule}: ${says}`, ...witness.map((line) => `    ${JSON.stringify(line)}`)].join("\n");
+}
+
 function saying({ malformed }: History, { rule, n }: Finding): string {
   return rule === "malformed" ? malformed.slice(0, 5).join("; ") : `${n}: ${RULES[rule]}`;
 }

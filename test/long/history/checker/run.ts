@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import process from "node:process";
 import type { Line } from "../format.ts";
-import { check } from "./check.ts";
+import { check, textOf } from "./check.ts";
 
 process.exitCode = main(process.argv.slice(2));
 
@@ -28,10 +28,7 @@ function judged(file: string): number {
   const text = readFileSync(file, "utf8");
   const lines = text.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line) as Line]));
   const violations = check(lines);
-  for (const { rule, says, witness } of violations) {
-    console.log(`${rule}: ${says}`);
-    for (const line of witness) console.log(`    ${JSON.stringify(line)}`);
-  }
+  for (const violation of violations) console.log(textOf(violation));
   const hash = createHash("sha256").update(text).digest("hex");
   console.log(`${file}: ${lines.length} lines, SHA-256 ${hash}: ${violations.length} findings`);
   return violations.length > 0 ? 1 : 0;
