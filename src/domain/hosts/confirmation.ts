@@ -162,13 +162,14 @@ const fleetColumns = {
 /** The hosts that have not confirmed the change; by name, unless any one will do. One that is forgotten is not waited for. */
 async function pendingOf(
   { db }: Services,
-  { recordId, hosts }: Change,
+  { recordId, userId, account, hosts }: Change,
   most = hosts.length,
 ): Promise<readonly Pending[]> {
   const rows = await db.execute<{ name: string; lease_until: string | null }>(sql`
-    select h.name, h.lease_until from fleet_changes c
-      join unnest(${`{${hosts.join(",")}}`}::int[]) as x(id) on true join hosts h on h.id = x.id
-    where c.record_id = ${recordId} and ${UNCONFIRMED}
+    with c as (select ${recordId}::bigint as record_id, ${userId}::bigint as user_id, ${account}::text as account)
+    select h.name, h.lease_until from c
+      cross join unnest(${`{${hosts.join(",")}}`}::int[]) as x(id) join hosts h on h.id = x.id
+    where ${UNCONFIRMED}
     ${most === 1 ? sql`` : sql`order by h.name`} limit ${most}`);
   return rows.map(({ name, lease_until }) => ({
     name,
