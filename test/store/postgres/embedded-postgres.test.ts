@@ -240,7 +240,7 @@ describe("openEmbeddedPostgres", () => {
 
   test("openEmbeddedPostgres() is not misled by a pid file that names another process of that uid", async () => {
     const { uid, gid } = statSync(join(dataDir, "postgres/data"));
-    const stranger = spawn("sleep", ["60"], isRoot ? { uid, gid } : {});
+    const stranger = spawn("sleep", ["infinity"], isRoot ? { uid, gid } : {});
     children.push(stranger);
     const left = `${stranger.pid}\n/proc/self/cwd\n1\n5432\n../run\n\n  1 1\nready\n`;
     writeFileSync(join(dataDir, "postgres/data/postmaster.pid"), left);
