@@ -803,7 +803,7 @@ export interface Operations {
   renameKey: {
     route: "PATCH /me/keys/{id}";
     input: { path: { id: number }; body: { name?: string; source_networks?: (string)[] } };
-    answer: { id: number; name: string; type: string; bits: number; fingerprint: string; public_key: string; source_networks: (string)[]; status: "active" | "revoked" | (string & {}); created_at: string; revoked_at: string | null; last_used_at: string | null; last_used_from: string };
+    answer: { id: number; name: string; type: string; bits: number; fingerprint: string; public_key: string; source_networks: (string)[]; status: "active" | "revoked" | (string & {}); created_at: string; revoked_at: string | null; last_used_at: string | null; last_used_from: string; hosts?: { total: number; confirmed: number; pending: (string)[]; effective_by: string | null } };
     reason: "access.owed" | "account.foreign" | "account.group" | "account.missing" | "audit.unrecorded" | "database.full" | "host.refused" | "internal" | "key.missing" | "network.invalid" | "network.wider" | "rate.changes" | "rate.limited" | "rate.refused" | "request.invalid" | "request.origin" | "request.too_large" | "request.too_slow" | "service.not_ready" | "session.missing" | "session.wrong_kind" | "state.conflict" | "token.expired" | "token.misplaced" | "token.network" | "token.revoked" | "token.wrong" | "user.missing";
   };
   /** Rename one of one's own passkeys. */

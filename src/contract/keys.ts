@@ -34,6 +34,8 @@ export const KeyRecord = v.pipe(v.object(fields), v.title("SshKey"));
 /** A key that was revoked just now. */
 export const RevokedKey = v.pipe(v.object({ ...fields, hosts }), v.title("RevokedSshKey"));
 
+const ChangedKey = v.pipe(v.object({ ...fields, hosts }), v.title("ChangedSshKey"));
+
 const FoundKeyRecord = v.pipe(
   v.object({
     fingerprint: fields.fingerprint,
@@ -188,12 +190,12 @@ export const keys = {
     operationId: "renameKey",
     summary: "Change a key's name, or from where it may be used",
     description:
-      "Only the fields that are sent change; at least one must be. An empty list of networks stands for the account's own. When this returns, the authorized-keys file on the host refuses the key from outside its networks, and SSH sessions from outside have ended. The name alone never reaches the host.",
+      "Only the fields that are sent change; at least one must be. An empty list of networks stands for the account's own. When this returns, the authorized-keys file on the host refuses the key from outside its networks, and SSH sessions from outside have ended. Where the user has an account on hosts with agents, an answer to fewer networks waits a few seconds for them, and `hosts` says what they have confirmed. The name alone never reaches the host.",
     who: externalUsers,
     records: "key.rename",
     params: IdParams,
     body: KeyChanges,
-    answer: KeyRecord,
+    answer: ChangedKey,
     refusals: {
       400: true,
       404: true,

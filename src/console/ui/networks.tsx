@@ -55,9 +55,10 @@ interface NetworksDialogProps {
   /** Further facts the reader needs first. */
   readonly note: string;
   /** Has the service store them. */
-  readonly save: (networks: string[]) => Promise<unknown>;
+  readonly save: (networks: string[]) => Promise<object>;
   readonly onClose: () => void;
-  readonly onDone: () => void;
+  /** Called with the service's answer. */
+  readonly onDone: (answer: object) => void;
 }
 
 /** Changes a list of networks; the service says what is wrong with one. */
@@ -69,8 +70,7 @@ export function NetworksDialog({ title, hint, networks, lifted, note, save, onCl
   const saving = useAction(async () => {
     if (isSame) return onClose();
     // They may be stored even if the host could not do all of it.
-    await save([...wanted]).finally(() => void forgetAnswers());
-    onDone();
+    onDone(await save([...wanted]).finally(() => void forgetAnswers()));
   });
   const { failure } = saving;
   // A fault of the typed text belongs to the field.

@@ -34,14 +34,25 @@ interface KeyChange {
   readonly changes: KeyChanges;
 }
 
+/** A key after a change, and whether that took anything away. */
+export interface ChangedKey {
+  readonly key: KeyRow;
+  readonly isNarrower: boolean;
+}
+
 /**
  * Changes only the supplied fields of an active key. Removing networks takes effect at once and ends sessions from outside;
  * steps that fail on the host are owed, and then this throws `internal`, with the networks stored. Networks that only widen are
  * stored and written, or neither. Throws `invalid` if nothing is supplied, or for networks outside the user's.
  */
-export async function updateKey(context: Context, userId: number, keyId: number, changes: KeyChanges): Promise<KeyRow> {
+export async function updateKey(
+  context: Context,
+  userId: number,
+  keyId: number,
+  changes: KeyChanges,
+): Promise<ChangedKey> {
   const { name, sourceNetworks } = changes;
-  if (sourceNetworks === undefined) return await renameKey(context, userId, keyId, name);
+  if (sourceNetworks === undefined) return { key: await renameKey(context, userId, keyId, name), isNarrower: false };
   const change = { userId, keyId, changes };
   return await changeNetworks({
     takesAway: async () => {
@@ -55,7 +66,7 @@ export async function updateKey(context: Context, userId: number, keyId: number,
 }
 
 /** Undefined if the change no longer takes anything away. */
-async function narrowKey(context: Context, change: KeyChange): Promise<KeyRow | undefined> {
+async function narrowKey(context: Context, change: KeyChange): Promise<ChangedKey | undefined> {
   const narrowed = await auditedClosing(context, entryOf(change), async (op) => {
     const { user, key, name, networks } = await lockAndParse(op, change);
     if (!narrows(user, key, networks)) {
@@ -69,11 +80,11 @@ async function narrowKey(context: Context, change: KeyChange): Promise<KeyRow | 
     return { user, updated, adds };
   });
   if (narrowed?.adds) await giveAdded(context, narrowed.user);
-  return narrowed?.updated;
+  return narrowed && { key: narrowed.updated, isNarrower: true };
 }
 
 /** Undefined if the change meanwhile takes something away. */
-async function widenKey(context: Context, change: KeyChange): Promise<KeyRow | undefined> {
+async function widenKey(context: Context, change: KeyChange): Promise<ChangedKey | undefined> {
   return await auditedGrant(context, entryOf(change), async (op) => {
     const { user, key, name, networks } = await lockAndParse(op, change);
     if (narrows(user, key, networks)) {
@@ -82,7 +93,7 @@ async function widenKey(context: Context, change: KeyChange): Promise<KeyRow | u
     }
     const updated = await store(op, key, { name, networks });
     if (networks.join() !== key.sourceNetworks.join()) await widenAccess(op, user, { keyId: key.id, networks });
-    return updated;
+    return { key: updated, isNarrower: false };
   });
 }
 

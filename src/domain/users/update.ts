@@ -69,10 +69,14 @@ export async function changeUser(context: Context, userId: number, changes: User
       const user = await findUser(context.db, userId);
       return user !== undefined && takesAway(allowedBy(user.sourceNetworks), sourceNetworks);
     },
-    narrow: () => narrowUser(context, userId, changes),
+    narrow: async () => {
+      const narrowed = await narrowUser(context, userId, changes);
+      isNarrower = narrowed !== undefined;
+      return narrowed;
+    },
     widen: () => widenUser(context, userId, changes),
   });
-  return { user: await brought(context, user), isNarrower: false };
+  return { user: await brought(context, user), isNarrower };
 }
 
 /** Undefined if the change no longer takes anything away. */

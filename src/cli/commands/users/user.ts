@@ -21,6 +21,7 @@ import { type Command, EXIT, withServices } from "../../terminal/environment.ts"
 import { previewFlag, previewUser } from "../../terminal/preview.ts";
 import { profileOption } from "../../terminal/profile-options.ts";
 import { confirmed, yesFlag } from "./confirmed.ts";
+import { awaitHostsOf, printHosts } from "./hosts-confirmed.ts";
 import { printUser, withUser } from "./shown-user.ts";
 import { adoptionCommands } from "./user-adopt.ts";
 import { deleteCommand, disableCommand } from "./user-closings.ts";
@@ -116,10 +117,12 @@ const update = command(
             await previewUpdate(context, id, await changesIn(context));
           return await previewUser({ user, json }, work)(environment);
         }
-        const { updateUser } = await import("../../../domain/users/update.ts");
-        return await withUser("change", user, json, async (context, { id }) =>
-          updateUser(context, id, await changesIn(context)),
-        )(environment);
+        const { changeUser } = await import("../../../domain/users/update.ts");
+        return await withUser("change", user, json, async (context, { id }) => {
+          const changed = await changeUser(context, id, await changesIn(context));
+          if (changed.isNarrower) printHosts(environment, await awaitHostsOf(context, id));
+          return changed.user;
+        })(environment);
       },
   ),
   {

@@ -40,8 +40,10 @@ export const keyHandlers: Handlers<typeof keys> = {
   },
 
   "PATCH /me/keys/:id": async ({ context, session, params, body }) => {
+    const { id } = session.principal;
     const changes = { name: body.name, sourceNetworks: body.source_networks };
-    return keyRecord(await updateKey(context, session.principal.id, params.id, changes));
+    const { key, isNarrower } = await updateKey(context, id, params.id, changes);
+    return { ...keyRecord(key), ...(isNarrower ? hostsRecord(await awaitHosts(context, id)) : {}) };
   },
 
   "DELETE /me/keys/:id": async ({ context, session, params }) => {

@@ -2,6 +2,7 @@
 
 import { api } from "../../../api.ts";
 import { networkTexts } from "../../../texts/networks.ts";
+import { withHosts } from "../../../ui/confirmed.ts";
 import { NetworksDialog } from "../../../ui/networks.tsx";
 import type { DialogProps } from "../../../ui/use-dialog.ts";
 import type { UserRecord } from "./record.ts";
@@ -21,7 +22,7 @@ export function UserNetworks({ user, onClose, onDone }: UserNetworksProps) {
       note={texts.keys}
       save={(source_networks) => api("PATCH /users/:id", { params: { id: user.id }, body: { source_networks } })}
       onClose={onClose}
-      onDone={() => onDone(texts.done(user.username))}
+      onDone={(answer) => onDone(withHosts(texts.done(user.username), answer))}
     />
   );
 }

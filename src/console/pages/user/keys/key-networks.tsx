@@ -2,6 +2,7 @@
 
 import { api } from "../../../api.ts";
 import { networkTexts } from "../../../texts/networks.ts";
+import { withHosts } from "../../../ui/confirmed.ts";
 import { isolated } from "../../../ui/isolated.ts";
 import { NetworkList, NetworksDialog } from "../../../ui/networks.tsx";
 import type { DialogProps } from "../../../ui/use-dialog.ts";
@@ -40,7 +41,7 @@ export function OwnKeyNetworks({ target, own, onClose, onDone }: OwnKeyNetworksP
       note={texts.careful}
       save={(source_networks) => api("PATCH /me/keys/:id", { params: { id: target.id }, body: { source_networks } })}
       onClose={onClose}
-      onDone={() => onDone(texts.done(name))}
+      onDone={(answer) => onDone(withHosts(texts.done(name), answer))}
     />
   );
 }
