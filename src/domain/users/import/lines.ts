@@ -35,7 +35,7 @@ export interface Columns {
 
 const READ = [
   ...["username", "email", "full_name", "supervisor", "purpose", "note", "source_networks", "expire_at", "ttl_days"],
-  ...["status", "company_id", "sponsor_email"],
+  ...["status", "company_id", "sponsor_email", "starts_at", "hours", "on_request", "profile"],
 ] as const;
 /** What an export has besides, and nobody can choose. */
 const ONLY_EXPORTED = [
@@ -151,6 +151,9 @@ export function parseLine(record: CsvRecord, { names }: Columns, rules: Rules): 
   };
   check("status", () => requireActive(given("status").trim()));
   check("company_id", () => requireNoCompany(given("company_id").trim()));
+  check("starts_at", () => requireBegun(given("starts_at").trim(), rules.now));
+  for (const column of ["hours", "on_request", "profile"] as const)
+    check(column, () => requireUnlimited(column, given(column).trim()));
   // What was not parsed has a fault.
   return faults.length > 0 ? faults : { line, user: user as ParsedUser };
 }
@@ -192,6 +195,26 @@ function requireActive(status: string): void {
 function requireNoCompany(id: string): void {
   if (id === "") return;
   throw new UamError("invalid", "Users of a company are not imported: create them one by one, or empty company_id");
+}
+
+/** Nor what limits a user's access: without it they would have more than where the file was written. */
+function requireUnlimited(column: "hours" | "on_request" | "profile", value: string): void {
+  if (value === "") return;
+  throw new UamError(
+    "invalid",
+    `Users with ${LIMITS[column]} are not imported: create them one by one, or empty ${column}`,
+  );
+}
+
+const LIMITS = { hours: "hours of the week", on_request: "access on request", profile: "a profile" };
+
+/** A start that has come limits nobody. */
+function requireBegun(start: string, now: Date): void {
+  if (start === "" || (isTimestamp(start) && parseTimestamp(start) <= now)) return;
+  throw new UamError(
+    "invalid",
+    "Users whose access begins later are not imported: create them one by one, or empty starts_at",
+  );
 }
 
 /** Throws `invalid` for a file of too many lines. */

@@ -93,6 +93,27 @@ describe("checkImport", () => {
     ]);
   });
 
+  test("leaves out whom hours, a start, access on request or a profile limit, as an export writes them", async () => {
+    const begun = shift(app.clock.now(), -DAY).toISOString();
+    const later = shift(app.clock.now(), DAY).toISOString();
+    const head = "username,email,starts_at,hours,hours_end,on_request,profile,access";
+    const lines = [
+      `free,f@example.org,${begun},,sessions,,,open`,
+      "night,n@example.org,,mon-fri 22:00-04:00 Europe/Berlin,sessions,,,outside_hours",
+      "asks,a@example.org,,,sessions,self:4h,,on_request",
+      "files,fi@example.org,,,sessions,,drop-box,open",
+      `later,l@example.org,${later},,sessions,,,not_yet`,
+    ];
+    const { good, faults } = await check([head, ...lines].join("\n"));
+    expect(good.map(({ user }) => user.username)).toEqual(["free"]);
+    expect(faults.items.map(({ line, column, error }) => `${line} ${column}: ${error}`)).toEqual([
+      "3 hours: Users with hours of the week are not imported: create them one by one, or empty hours",
+      "4 on_request: Users with access on request are not imported: create them one by one, or empty on_request",
+      "5 profile: Users with a profile are not imported: create them one by one, or empty profile",
+      "6 starts_at: Users whose access begins later are not imported: create them one by one, or empty starts_at",
+    ]);
+  });
+
   test("tells those who are there already from what is faulty, and leaves the good lines", async () => {
     await app.user("there");
     const { good, faults, users } = await check(
