@@ -1,7 +1,7 @@
 /** deploy/ansible, by Debian's own ansible, against the service: the playbook of docs/ansible.md, and what else the modules do. */
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
@@ -51,6 +51,16 @@ afterAll(async () => {
   await server.stop(true);
   await app.close();
   rmSync(directory, { recursive: true, force: true });
+});
+
+test("no task of a role leaves a secret in the host's log", () => {
+  const tasks = [...new Bun.Glob("roles/*/tasks/*.yml").scanSync(COLLECTION)].flatMap((path) =>
+    readFileSync(join(COLLECTION, path), "utf8").split(/^(?=- name:)/m),
+  );
+  const SECRET = /^(?!.*(?:fail_msg|\bwhen:)).*(?:\{\{.*(?:_password|_secrets|_token\b|_line\.|_read\.).*\}\})/m;
+  const secret = tasks.filter((task) => SECRET.test(task));
+  expect(secret.length).toBeGreaterThan(4);
+  expect(secret.filter((task) => !/^ {2}no_log: true$/m.test(task))).toEqual([]);
 });
 
 interface Result {
