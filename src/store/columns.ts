@@ -24,6 +24,9 @@ export const hours = () => ({
   hoursEnd: text({ enum: HOURS_ENDS }).notNull().default("sessions"),
   /** When it next begins or ends by these; null where it does not. */
   hoursDueAt: time(),
+  /** How many sessions ended with a window since `windowRecordedAt`, when the last such record was made (domain/accounts/ended-sessions.ts). */
+  windowSessions: integer().notNull().default(0),
+  windowRecordedAt: time(),
 });
 
 /** Access that is open only after somebody asked for it, and what was allowed last. */

@@ -55,6 +55,7 @@ import searchFullNames from "../../drizzle/0051_search_full_names.sql" with { ty
 import ownHostHours from "../../drizzle/0052_own_host_hours.sql" with { type: "text" };
 import profiles from "../../drizzle/0053_profiles.sql" with { type: "text" };
 import askedHosts from "../../drizzle/0054_asked_hosts.sql" with { type: "text" };
+import windowSessions from "../../drizzle/0055_window_sessions.sql" with { type: "text" };
 
 export interface Migration {
   readonly name: string;
@@ -117,4 +118,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0052_own_host_hours", sql: ownHostHours },
   { name: "0053_profiles", sql: profiles },
   { name: "0054_asked_hosts", sql: askedHosts },
+  { name: "0055_window_sessions", sql: windowSessions },
 ];

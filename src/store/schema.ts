@@ -66,6 +66,7 @@ export const users = pgTable(
     index("users_status_expire_at").on(t.status, t.expireAt),
     index("users_welcome_pending").on(t.id).where(sql`${t.welcomePendingSince} is not null`),
     index("users_hours_due_at").on(t.hoursDueAt).where(sql`${t.hoursDueAt} is not null`),
+    index("users_window_sessions").on(t.id).where(sql`${t.windowSessions} > 0`),
     index("users_company_id").on(t.companyId, t.id).where(sql`${t.companyId} is not null`),
     index("users_sponsor_email").on(t.sponsorEmail, t.id).where(sql`${t.sponsorEmail} <> ''`),
     index("users_profile").on(t.profile, t.id).where(sql`${t.profile} is not null`),
