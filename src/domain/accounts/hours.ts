@@ -13,6 +13,7 @@ import type { ClosingOperation, Context, Operation } from "../operation/context.
 import { owedSentence, shutOnHost } from "./access.ts";
 import { accountOf, keepsSessions, refOf } from "./account.ts";
 import { closingsOf, forgetShut, keepsShut, noteClosing, oweClosing } from "./closings.ts";
+import { recordEnded, windowEntry } from "./ended-sessions.ts";
 import { lockUserIfStored, type User } from "./find-user.ts";
 import { accessAt, atOwnHost, scheduleAt } from "./opening.ts";
 import { hostOf } from "./own-host.ts";
@@ -57,10 +58,11 @@ export async function scheduleHere(op: Operation, user: User): Promise<void> {
   if (user.ownHostHours !== null) await tellHours(op, await storeNext(op, user, op.context.clock.now()));
 }
 
-/** Recorded only if somebody was thrown out, or if it failed: that a window ends is not a change that anybody made. */
+/**
+ * Recorded only if somebody was thrown out, once a day, or if it failed: that a window ends is not a change that anybody made.
+ */
 async function shutByHours(context: Context, userId: number): Promise<void> {
-  const entry = { action: "access.window", resourceId: String(userId), subjectId: userId } as const;
-  await auditedClosing(context, entry, async (op) => {
+  await auditedClosing(context, windowEntry(userId), async (op) => {
     const now = context.clock.now();
     const user = await lockHere(op.tx, userId);
     if (user === undefined || !isDue(user, now) || !hasToShut(user, now)) return op.record({ unneeded: true });
@@ -74,7 +76,7 @@ async function shutByHours(context: Context, userId: number): Promise<void> {
       await oweClosing(op, note, { user, owed: closing.owed, recorded: true });
       return op.refuse(owedSentence(`The hours of ${user.username} are over`, closing));
     }
-    op.record(ended > 0 ? { detail: { sessions: ended } } : { unneeded: true });
+    await recordEnded(op, user, ended);
   });
 }
 

@@ -7,8 +7,10 @@ import { SECOND } from "../../shared/time/clock.ts";
 import { severalAtOnce } from "../../shared/work/several.ts";
 import { listen } from "../../store/notify.ts";
 import { users } from "../../store/schema.ts";
-import { selectUsersWhere, type User } from "../accounts/find-user.ts";
+import { hasEndedBefore, recordEnded, windowEntry } from "../accounts/ended-sessions.ts";
+import { lockUserIfStored, selectUsersWhere, type User } from "../accounts/find-user.ts";
 import { followDue, HOURS_CHANNEL, hasToShut } from "../accounts/hours.ts";
+import { audited } from "../operation/audited.ts";
 import { type Services, systemContext } from "../operation/context.ts";
 
 /** A whole company may begin at the same second: as many at once share the waits, and the API keeps the other connections. */
@@ -57,6 +59,26 @@ export async function followDueHours(services: Services, dataDir: string, signal
         log.error("a user's hours could not be followed and will be tried again", { userId, error }),
       );
     }
+  });
+}
+
+/**
+ * Records the sessions that ended with windows of former days, each after that day's record. In the order of the users, several at once; a
+ * failure is logged and does not stop the others. Ends early when `signal` says so, with what was begun.
+ */
+export async function recordEndedSessions(services: Services, signal?: AbortSignal): Promise<void> {
+  const { db, clock, log } = services;
+  const context = systemContext(services);
+  const found = await db.select({ id: users.id }).from(users).where(hasEndedBefore(clock.now())).orderBy(asc(users.id));
+  await severalAtOnce(found, { atOnce: AT_ONCE, signal }, async ({ id: userId }) => {
+    await audited(context, windowEntry(userId), async (op) => {
+      const user = await lockUserIfStored(op.tx, userId);
+      if (user === undefined) return op.record({ unneeded: true });
+      op.about({ detail: { username: user.username } });
+      await recordEnded(op, user, 0);
+    }).catch((error: unknown) =>
+      log.error("sessions that ended with hours could not be recorded and will be tried again", { userId, error }),
+    );
   });
 }
 

@@ -17,7 +17,7 @@ import { mailAuditHead } from "../../domain/lifecycle/audit-head.ts";
 import { cleanUp, purgeDue } from "../../domain/lifecycle/clean-up.ts";
 import { tellEndingSoon } from "../../domain/lifecycle/ending-soon.ts";
 import { beat } from "../../domain/lifecycle/heartbeat.ts";
-import { followDueHours } from "../../domain/lifecycle/hours.ts";
+import { followDueHours, recordEndedSessions } from "../../domain/lifecycle/hours.ts";
 import { endInactive } from "../../domain/lifecycle/inactivity.ts";
 import { expireDue, recycleDue } from "../../domain/lifecycle/lifecycle.ts";
 import { remindExpiring } from "../../domain/lifecycle/reminders.ts";
@@ -100,6 +100,7 @@ export function jobsOf(services: Services, { reconcile, dataDir }: JobParts): re
         await purgeDrift(services);
       },
     },
+    { name: "ended-sessions", schedule: "* * * * *", run: (signal) => recordEndedSessions(services, signal) },
     { name: "fleet-changes", schedule: "* * * * *", run: () => settleChanges(services) },
     ...(services.reserve === undefined
       ? []
