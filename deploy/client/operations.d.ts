@@ -46,7 +46,7 @@ export interface Operations {
   /** Apply for a colleague, or for more time for one. */
   applyForColleague: {
     route: "POST /me/company/applications";
-    input: { body: { username?: string; email?: string; full_name?: string; purpose?: string; user_id?: number; days?: number; reason?: string } };
+    input: { body: { username?: string; email?: string; full_name?: string; purpose?: string; hours_wish?: string; user_id?: number; days?: number; reason?: string } };
     answer: { id: number; kind: "access" | "extension" | "access_request" | (string & {}); user_id: number | null; days: number | null; hours: number | null; hosts: (string)[] | null; end_when_asked: string | null; username: string; email: string; full_name: string; supervisor: string; purpose: string; company_id: number | null; requested_by: string; hours_wish: string; sponsor_email: string; sponsor_answer: "none" | "asked" | "vouched" | "declined" | (string & {}); sponsor_reason: string; status: "pending" | "approved" | "rejected" | (string & {}); reason: string; reviewed_by: string; reviewed_at: string | null; created_at: string };
     reason: "application.limit" | "audit.unrecorded" | "company.ended" | "company.not_manager" | "database.full" | "extension.pending" | "internal" | "rate.changes" | "rate.limited" | "rate.refused" | "request.invalid" | "request.origin" | "request.too_large" | "request.too_slow" | "service.not_ready" | "session.missing" | "session.wrong_kind" | "token.expired" | "token.misplaced" | "token.network" | "token.revoked" | "token.wrong" | "user.deleting" | "user.missing" | "user.not_active" | "user.recycled";
   };

@@ -51,11 +51,15 @@ export const ApprovalQuery = v.pipe(
 
 const HOURS_WISH = "The hours of the week that the applicant wishes for, in their words: whoever decides sets them";
 
+export const givenHoursWish = v.optional(
+  text("Tuesdays, 8 to 18, Berlin time", HOURS_WISH, { maxLength: MAX_HOURS_WISH }),
+);
+
 export const NewApplication = v.pipe(
   v.object({
     ...newPerson,
     sponsor_email: givenSponsor,
-    hours_wish: v.optional(text("Tuesdays, 8 to 18, Berlin time", HOURS_WISH, { maxLength: MAX_HOURS_WISH })),
+    hours_wish: givenHoursWish,
   }),
   v.title("NewApplication"),
 );

@@ -5,7 +5,7 @@ import { MAX_REQUESTED_DAYS } from "../../shared/product/limits.ts";
 import { COMPANY_STATUSES, USER_STATUSES } from "../../shared/product/statuses.ts";
 import { USERNAME } from "../../shared/text/account-name.ts";
 import { MAX_FULL_NAME, MAX_PURPOSE } from "../../shared/text/person.ts";
-import { ApplicationRecord } from "../approvals.ts";
+import { ApplicationRecord, givenHoursWish } from "../approvals.ts";
 import {
   count,
   described,
@@ -57,13 +57,16 @@ const ColleagueApplication = v.pipe(
     email: v.optional(text("alice@example.org", "One address", { format: "email", maxLength: 254 })),
     full_name: v.optional(text("Alice Andersson", "The person's name", { maxLength: MAX_FULL_NAME })),
     purpose: v.optional(text("Maintenance of the build servers", undefined, { maxLength: MAX_PURPOSE })),
+    hours_wish: givenHoursWish,
     user_id: v.optional(v.pipe(id, v.maxValue(Number.MAX_SAFE_INTEGER), v.description("For more time: whose"))),
     days: v.optional(wholeNumber(1, MAX_REQUESTED_DAYS, "For more time: how many days more")),
     reason: v.optional(
       text("The tests take longer than planned", "For more time: the purpose", { maxLength: MAX_PURPOSE }),
     ),
   }),
-  v.description("Either `username`, `email`, `purpose` and perhaps `full_name`, or `user_id`, `days` and `reason`"),
+  v.description(
+    "Either `username`, `email`, `purpose` and perhaps `full_name` and `hours_wish`, or `user_id`, `days` and `reason`",
+  ),
   v.title("ColleagueApplication"),
 );
 

@@ -1,10 +1,11 @@
 /** What managers of a company apply for: access for a colleague, or more time for one. Administrators decide, as on everything that is asked for. */
 
 import { UamError } from "../../shared/errors.ts";
+import { MAX_HOURS_WISH } from "../../shared/text/person.ts";
 import { requireText } from "../../shared/text/text.ts";
 import { type ApprovalRow, approvals } from "../../store/schema.ts";
 import { findCompany, requireGoing } from "../accounts/company-limits.ts";
-import { MAX_PURPOSE } from "../accounts/username.ts";
+import { MAX_PURPOSE, parseText } from "../accounts/username.ts";
 import { type Managing, requireManager } from "../companies/managers.ts";
 import { applicationArrived } from "../mail/messages.ts";
 import { audited } from "../operation/audited.ts";
@@ -22,6 +23,8 @@ export interface ManagersApplication {
   readonly email?: string | undefined;
   readonly fullName?: string | undefined;
   readonly purpose?: string | undefined;
+  /** The hours of the week that the colleague is to have, in words. */
+  readonly hoursWish?: string | undefined;
   readonly userId?: number | undefined;
   readonly days?: number | undefined;
   readonly reason?: string | undefined;
@@ -34,10 +37,11 @@ export interface ManagersApplication {
 export async function applyAsManager(
   context: Context,
   managerId: number,
-  { username, email, fullName, purpose, userId, days, reason }: ManagersApplication,
+  { userId, days, reason, ...person }: ManagersApplication,
 ): Promise<ApprovalRow> {
   const managing = await requireManager(context, managerId);
-  const isPerson = [username, email, fullName, purpose].some((field) => field !== undefined);
+  const { username, email, fullName, purpose, hoursWish } = person;
+  const isPerson = [username, email, fullName, purpose, hoursWish].some((field) => field !== undefined);
   const isTime = [userId, days, reason].some((field) => field !== undefined);
   if (!isPerson && userId !== undefined && days !== undefined && reason !== undefined) {
     const { companyId, manager } = managing;
@@ -45,7 +49,7 @@ export async function applyAsManager(
     return await requestExtension(managing.context, userId, { days, reason }, by);
   }
   if (!isTime && username !== undefined && email !== undefined && purpose !== undefined)
-    return await applyForColleague(managing, { username, email, fullName, purpose });
+    return await applyForColleague(managing, { username, email, fullName, purpose, hoursWish });
   throw new UamError(
     "invalid",
     "Send username, email and purpose for a colleague, or user_id, days and reason for more time",
@@ -57,6 +61,7 @@ interface Colleague {
   readonly email: string;
   readonly fullName: string | undefined;
   readonly purpose: string;
+  readonly hoursWish: string | undefined;
 }
 
 /** As with any application, it does not say whether a user has that name. */
@@ -66,6 +71,7 @@ function applyForColleague({ context, companyId, manager }: Managing<Context>, i
     const values = {
       ...{ username: FIELDS.username(input), email: FIELDS.email(input), fullName: FIELDS.fullName(input) },
       purpose: requireText("purpose", input.purpose, MAX_PURPOSE),
+      hoursWish: parseText("hours", input.hoursWish ?? "", MAX_HOURS_WISH),
       ...{ companyId, requestedBy: manager.username, createdAt: context.clock.now() },
     };
     const notice = await lockNotice(op.tx);

@@ -121,7 +121,13 @@ describe("a manager", () => {
   test("applies for a colleague, who is created within the company if an administrator approves", async () => {
     const { id, manager } = await staffed({ max_ttl_days: 10, source_networks: ["192.0.2.0/24"], max_users: 3 });
     const username = fresh("new");
-    const person = { username, email: `${username}@example.org`, full_name: "Åsa Ek", purpose: "Tests" };
+    const person = {
+      username,
+      email: `${username}@example.org`,
+      full_name: "Åsa Ek",
+      purpose: "Tests",
+      hours_wish: "Tuesdays, 8 to 18",
+    };
     const made = await manager.client.call("POST", "/me/company/applications", person);
     expect([made.status, made.body.data]).toEqual([
       201,
@@ -174,6 +180,9 @@ describe("a manager", () => {
       ],
       { username: fresh("u"), email: "u@example.org", purpose: " " },
       { username: fresh("u"), email: "u@example.org", purpose: "Tests", days: 3 },
+      { username: fresh("u"), email: "u@example.org", purpose: "Tests", hours_wish: "x".repeat(201) },
+      { username: fresh("u"), email: "u@example.org", purpose: "Tests", hours_wish: "Tue\u0007" },
+      { user_id: other.id, days: 3, reason: "x", hours_wish: "Tuesdays" },
       { username: fresh("u"), email: "u@example.org", purpose: "Tests", user_ids: 3 },
     ]) {
       expect((await manager.client.call("POST", "/me/company/applications", body)).status).toBe(400);

@@ -47,6 +47,8 @@ const en = {
     fullName: "Name",
     purpose: "Purpose",
     purposeWrong: "Say in a few words what they will do.",
+    hours: "Hours",
+    hoursHint: "When they need access, if not always.",
     submit: "Send the application",
     busy: "Sending …",
     done: (name: string) => `Your application for ${name} was sent. An administrator decides.`,

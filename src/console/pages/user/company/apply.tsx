@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { USERNAME } from "../../../../shared/text/account-name.ts";
-import { isEmail, MAX_PURPOSE } from "../../../../shared/text/person.ts";
+import { isEmail, MAX_HOURS_WISH, MAX_PURPOSE } from "../../../../shared/text/person.ts";
 import { api } from "../../../api.ts";
 import { ownCompanyTexts } from "../../../texts/user/company.ts";
 import { oneLine, withoutBreaks } from "../../../typed-text.ts";
@@ -13,7 +13,7 @@ import { useManaging } from "./use-managing.ts";
 
 const { apply: texts } = ownCompanyTexts;
 
-const EMPTY = { username: "", email: "", full_name: "", purpose: "" };
+const EMPTY = { username: "", email: "", full_name: "", purpose: "", hours_wish: "" };
 
 export function ApplyForColleague({ onClose, onDone }: DialogProps) {
   const [typed, setTyped] = useState(EMPTY);
@@ -31,7 +31,7 @@ export function ApplyForColleague({ onClose, onDone }: DialogProps) {
           : undefined;
     setFault(wrong);
     if (wrong !== undefined) return;
-    await api("POST /me/company/applications", { body: { username, email, full_name: typed.full_name, purpose } });
+    await api("POST /me/company/applications", { body: { ...typed, username, email, purpose } });
     onDone(texts.done(username));
   });
   const field = (name: keyof typeof EMPTY, label: string, error?: string) => ({
@@ -46,6 +46,12 @@ export function ApplyForColleague({ onClose, onDone }: DialogProps) {
       <Input {...field("email", texts.email, texts.emailWrong)} type="email" autocomplete="off" />
       <Input {...field("full_name", texts.fullName)} autocomplete="off" />
       <Area {...field("purpose", texts.purpose, texts.purposeWrong)} maxLength={MAX_PURPOSE} rows={3} />
+      <Input
+        {...field("hours_wish", texts.hours)}
+        hint={texts.hoursHint}
+        maxLength={MAX_HOURS_WISH}
+        autocomplete="off"
+      />
     </FormDialog>
   );
 }

@@ -30,7 +30,8 @@ export const ownCompanyHandlers: Handlers<typeof ownCompany> = {
   },
 
   "POST /me/company/applications": async ({ context, session, body }) => {
-    const { full_name: fullName, user_id: userId, ...rest } = body;
-    return applicationRecord(await applyAsManager(context, session.principal.id, { ...rest, fullName, userId }));
+    const { full_name: fullName, hours_wish: hoursWish, user_id: userId, ...rest } = body;
+    const application = { ...rest, fullName, hoursWish, userId };
+    return applicationRecord(await applyAsManager(context, session.principal.id, application));
   },
 };
