@@ -24,8 +24,12 @@ export interface Closing {
   /** Which of the subject's keys it takes away: the first, or all. */
   readonly takes: "first" | "all";
   readonly keys: 1 | 2;
-  /** Whether the account itself is closed, or gone, once it is done. */
-  readonly leaves: "open" | "shut" | "nothing";
+  /** Whether the account itself is closed, or gone, once it is done; `outside`: shut, and its user is active. */
+  readonly leaves: "open" | "shut" | "outside" | "nothing";
+  /** It takes up to a minute, so only many rounds draw it. */
+  readonly isSlow?: boolean;
+  /** What has to be before its owner prepares anything. */
+  readonly before?: (lane: Lane, subject: Subject) => Promise<void>;
   /** Without `random` nothing that the asking itself decides goes wrong. */
   readonly ask: (lane: Lane, subject: Subject, random?: Random) => Promise<Answer>;
 }
@@ -67,6 +71,42 @@ const overdue =
     }
   };
 
+/** What a window has before it ends, at least, in milliseconds: for what its owner prepares. */
+const WINDOW = 20_000;
+const DAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
+
+/** Open from this minute on, on this day of the week alone. */
+async function giveWindow(lane: Lane, { userId }: Subject): Promise<void> {
+  const begin = new Date();
+  const end = new Date(Math.ceil((begin.getTime() + WINDOW) / 60_000) * 60_000);
+  const [from, to] = [begin, end].map((moment) => moment.toISOString().slice(11, 16));
+  const hours = { zone: "UTC", windows: [{ days: [DAYS[begin.getUTCDay()]], from, to }] };
+  const answer = await lane.call("PATCH", `/users/${userId}`, lane.admin(), { hours });
+  if (answer?.status !== 200) throw new Error(`no hours: ${JSON.stringify(answer)}`);
+}
+
+/** The service ends it by itself, at its second or when it starts; what it could not do then, it owes. */
+const windowOver: Closing["ask"] = async (lane, { userId }) => {
+  try {
+    for (let attempt = 0; attempt < 1200; attempt++) {
+      const [row] = await lane.sql(`select hours_due_at > now() + interval '1 hour' as is_over,
+        exists (select 1 from closings where user_id = u.id and kind = 'shut') as owes,
+        (select detail from audit where subject_id = u.id and action = 'access.window' order by id desc limit 1) as said
+        from users u where id = ${userId}`);
+      if (row === undefined) throw new Error("the user is gone");
+      if (row.is_over === true) {
+        if (row.owes !== true) return { kind: "done", text: "its window is over" };
+        const text = String(row.said);
+        return { kind: HONEST.test(text) ? "open" : "owed", text };
+      }
+      await Bun.sleep(100);
+    }
+    return { kind: "none", text: "its window is still to be ended" };
+  } catch (error) {
+    return { kind: "none", text: String(error).split("\n")[0] ?? "" };
+  }
+};
+
 const lock: Closing["ask"] = async (lane, { username }, random) => {
   const { status, output } = await lane.command(["lock", username], random?.onceIn(4) ? random.below(1200) : undefined);
   const text = `exit ${status} ${output.trim()}`;
@@ -93,6 +133,10 @@ export const CLOSINGS: Readonly<Record<string, Closing>> = {
   "the user's own lock": {
     ...{ takes: "all", keys: 2, leaves: "shut" },
     ask: async (lane, subject) => answerOf(await lane.call("POST", "/me/lock", subject.session), subject),
+  },
+  "the end of a window": {
+    ...{ takes: "all", keys: 2, leaves: "outside", isSlow: true },
+    ...{ before: giveWindow, ask: windowOver },
   },
   "uam lock": { takes: "all", keys: 2, leaves: "shut", ask: lock },
 };
