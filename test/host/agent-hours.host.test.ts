@@ -1,18 +1,17 @@
 /** Windows on a further host: its agent is a process of its own, the account and sshd are real, and neither is there when it counts. */
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readAccounts } from "../../src/host/account.ts";
 import { processesOf, readProcesses } from "../../src/host/processes/processes.ts";
 import type { AccountState } from "../../src/protocol/fleet.ts";
 import type { HostKey } from "../../src/protocol/host.ts";
-import type { DriverSettings } from "../support/agent-driver.ts";
+import { agentProcess } from "../support/agent-process.ts";
 import { cursor, type FleetStub, startFleetStub } from "../support/fleet-stub.ts";
 import { describeOnHost, testSettings } from "../support/host-account.ts";
 import { joinHost } from "../support/join-host.ts";
-import { killWithCommands } from "../support/kill-with-commands.ts";
 import { startSshd, type TestSshd } from "../support/sshd.ts";
 import { until } from "../support/until.ts";
 
@@ -43,9 +42,12 @@ describeOnHost("a window of an account on a further host", () => {
   let stub: FleetStub;
   /** The number of what the stub told last; a new one begins with 1. */
   let heads: number;
-  let agent: ChildProcess | undefined;
+  const agent = agentProcess(() => {
+    const tools = { sshdConfig: sshd.config };
+    const host = testSettings({ mode: "direct", homeBase: join(base, "home"), markerGroup: GROUP, tools });
+    return { directory, files, host, skew };
+  });
   let key: { path: string; key: HostKey };
-  const going: (() => Promise<void>)[] = [];
 
   setDefaultTimeout(30 * 60_000);
   beforeAll(async () => {
@@ -67,8 +69,8 @@ describeOnHost("a window of an account on a further host", () => {
     await joinHost({ directory, line: stub.line, name: "web1" });
   });
   afterEach(async () => {
-    kill();
-    for (const gone of going.splice(0)) await gone();
+    agent.kill();
+    await agent.gone();
     await stub.stop();
     for (const left of [directory, files.directory]) rmSync(left, { recursive: true, force: true });
     await until(() => {
@@ -84,22 +86,6 @@ describeOnHost("a window of an account on a further host", () => {
     spawnSync("groupdel", [GROUP]);
     rmSync(base, { recursive: true, force: true });
   });
-
-  function start(): void {
-    const tools = { sshdConfig: sshd.config };
-    const host = testSettings({ mode: "direct", homeBase: join(base, "home"), markerGroup: GROUP, tools });
-    const timing = { wait: 1000, patience: 3000, reconcile: 2000, retry: 200, longest: 500 };
-    const settings: DriverSettings = { directory, files, host, skew, timing };
-    const driver = join(import.meta.dir, "../support/agent-driver.ts");
-    agent = spawn(process.execPath, [driver, JSON.stringify(settings)], { stdio: ["ignore", "ignore", "inherit"] });
-  }
-  function kill(): void {
-    if (agent === undefined) return;
-    going.push(killWithCommands(agent));
-    agent.kill("SIGCONT");
-    agent.kill("SIGKILL");
-    agent = undefined;
-  }
 
   /** Tells the agent of one window, and returns once it has heard; the moments at which it begins and ends. */
   async function tell(
@@ -136,11 +122,11 @@ describeOnHost("a window of an account on a further host", () => {
   const running = () => processesOf(readProcesses(), UID).length;
   const ways: Readonly<Record<string, { readonly before?: () => void; readonly inside?: () => void }>> = {
     "the agent cut off": { before: () => (stub.gone = true) },
-    "the agent stopped": { inside: () => agent?.kill("SIGSTOP") },
-    "the agent killed": { inside: kill },
+    "the agent stopped": { inside: () => agent.signal("SIGSTOP") },
+    "the agent killed": { inside: agent.kill },
     "the service and the agent killed": {
       before: () => (stub.gone = true),
-      inside: kill,
+      inside: agent.kill,
     },
     "its clock five minutes ahead": { inside: () => writeFileSync(skew, "300") },
     "its clock five minutes back": { inside: () => writeFileSync(skew, "-300") },
@@ -155,7 +141,7 @@ describeOnHost("a window of an account on a further host", () => {
       for (let round = 0; late.length < Math.max(1, ROUNDS) && round < 5 * Math.max(1, ROUNDS); round++) {
         stub.gone = false;
         writeFileSync(skew, "0");
-        if (agent?.kill("SIGCONT") !== true) start();
+        agent.start();
         const window = await tell();
         before?.();
         const tries = await tried(window, () => inside?.());
@@ -170,7 +156,7 @@ describeOnHost("a window of an account on a further host", () => {
   }
 
   test("ends what runs in it, or leaves it where only logins end", async () => {
-    start();
+    agent.start();
     for (const [hours_end, left] of [
       ...(ROUNDS === 0 ? [] : [[undefined, false] as const]),
       ["logins", true] as const,

@@ -29,12 +29,11 @@ import { bunRuntime } from "../../src/runtime/bun.ts";
 import { silentLog } from "../../src/shared/log.ts";
 import { removeLock, writeLock } from "../../src/shared/system/lock-journal.ts";
 import { systemClock } from "../../src/shared/time/clock.ts";
-import type { DriverSettings } from "../support/agent-driver.ts";
+import { agentProcess } from "../support/agent-process.ts";
 import { cursor, type FleetStub, startFleetStub } from "../support/fleet-stub.ts";
 import { HANG } from "../support/hang.ts";
 import { describeOnHost, testSettings } from "../support/host-account.ts";
 import { joinHost } from "../support/join-host.ts";
-import { killWithCommands } from "../support/kill-with-commands.ts";
 import { startSshd, type TestSshd } from "../support/sshd.ts";
 
 const RUN = process.pid % 1000;
@@ -55,9 +54,7 @@ describeOnHost("an agent on a real host", () => {
   let skew: string;
   let sshd: TestSshd;
   let stub: FleetStub;
-  let agent: ChildProcess | undefined;
-  /** Each waits for an agent that was killed, and for what it had begun. */
-  const going: (() => Promise<void>)[] = [];
+  const agent = agentProcess(() => ({ directory, files, host: hostSettings(), skew }));
   let enforcer: ChildProcess;
   const keys: { path: string; key: HostKey }[] = [];
 
@@ -91,8 +88,8 @@ describeOnHost("an agent on a real host", () => {
     await joinStub();
   });
   afterEach(async () => {
-    end("SIGKILL");
-    for (const gone of going.splice(0)) await gone();
+    agent.kill();
+    await agent.gone();
     await stub.stop();
     spawnSync("umount", ["-l", directory]);
     rmSync(directory, { recursive: true, force: true });
@@ -126,21 +123,6 @@ describeOnHost("an agent on a real host", () => {
       ...{ mode: "direct", homeBase: join(base, "home"), markerGroup: GROUP, tools: { sshdConfig: sshd.config } },
     });
 
-  function start(): void {
-    const host = hostSettings();
-    const timing = { wait: 1000, patience: 3000, reconcile: 2000, retry: 200, longest: 500 };
-    const settings: DriverSettings = { directory, files, host, skew, timing };
-    const driver = join(import.meta.dir, "../support/agent-driver.ts");
-    agent = spawn(process.execPath, [driver, JSON.stringify(settings)], { stdio: ["ignore", "ignore", "inherit"] });
-  }
-
-  function end(signal: NodeJS.Signals): void {
-    if (agent !== undefined && signal === "SIGKILL") going.push(killWithCommands(agent));
-    agent?.kill("SIGCONT");
-    agent?.kill(signal);
-    agent = undefined;
-  }
-
   /** Runs a command on accounts until it has worked: it refuses while the accounts are locked, or while what a login ran is about to end. */
   const changed = (...argv: readonly [string, ...string[]]) =>
     until(() => spawnSync(argv[0], argv.slice(1)).status === 0);
@@ -169,20 +151,20 @@ describeOnHost("an agent on a real host", () => {
   const confirmed = (id: number) => until(() => stub.reports.at(-1)?.cursor === cursor(id));
   async function opened(lease_ms = 3_600_000): Promise<void> {
     stub.tell({ full: true, accounts: [account()], lease_ms });
-    start();
+    agent.start();
     await confirmed(2);
     await linked();
   }
 
   describe("the lease", () => {
     const ways: Record<string, () => void> = {
-      "the agent killed": () => end("SIGKILL"),
-      "the agent stopped": () => agent?.kill("SIGSTOP"),
+      "the agent killed": () => agent.kill(),
+      "the agent stopped": () => agent.signal("SIGSTOP"),
       "the service gone": () => {
         stub.gone = true;
       },
       "the wall clock set back a day": () => {
-        end("SIGKILL");
+        agent.kill();
         writeFileSync(skew, "-86400");
       },
       "the wall clock set back a day and the agent going on": () => {
@@ -213,7 +195,7 @@ describeOnHost("an agent on a real host", () => {
           // What was sent while the clock was wrong must not be answered: it would be a lease by that clock.
           await Bun.sleep(500);
           stub.gone = false;
-          if (agent?.kill("SIGCONT") !== true) start();
+          agent.start();
         }
         console.log(`${way}: ${admitted} of ${ROUNDS} let in before, ${refused} of ${ROUNDS} refused after`);
         expect([admitted, refused]).toEqual([ROUNDS, ROUNDS]);
@@ -223,10 +205,10 @@ describeOnHost("an agent on a real host", () => {
     test("after a boot, when /run is empty, nobody is let in until the service answers", async () => {
       await opened();
       expect(login()).toBe(true);
-      end("SIGKILL");
+      agent.kill();
       stub.gone = true;
       rmSync(files.directory, { recursive: true });
-      start();
+      agent.start();
       await until(() => readStatus(files.directory)?.failure !== undefined);
       expect(login()).toBe(false);
       stub.gone = false;
@@ -244,28 +226,28 @@ describeOnHost("an agent on a real host", () => {
       stub.next = { lease_ms: 300_000 };
       stub.tell({ accounts: [account({ open: false, keys: [] })] });
       await confirmed(3);
-      end("SIGKILL");
+      agent.kill();
       stub.gone = true;
       for (const boot of [false, true]) {
         rmSync(directory, { recursive: true });
         cpSync(snapshot, directory, { recursive: true });
         if (boot) rmSync(files.directory, { recursive: true });
-        start();
+        agent.start();
         // Longer than some comparisons take.
         await Bun.sleep(5000);
         expect([boot, login(), readAccounts().shadow?.get(NAME)?.expires]).toEqual([boot, false, 1]);
         expect(isLinked()).toBe(!boot);
-        end("SIGKILL");
+        agent.kill();
       }
       rmSync(snapshot, { recursive: true });
     });
 
     test("a restart goes on with what is left of it", async () => {
       await opened();
-      end("SIGTERM");
+      agent.terminate();
       stub.gone = true;
       expect(login()).toBe(true);
-      start();
+      agent.start();
       await until(() => readStatus(files.directory)?.failure?.includes("502") === true);
       expect(login()).toBe(true);
     });
@@ -276,14 +258,14 @@ describeOnHost("an agent on a real host", () => {
       const client = sshd.open(NAME, keys[0]?.path ?? "", "sleep 300");
       const ended = new Promise((resolve) => client.on("close", resolve));
       await until(() => sleeping());
-      end("SIGKILL");
+      agent.kill();
       await ended;
       await until(() => running() === 0);
     });
 
     test("a hold of root's opens without agent and service, until it ends", async () => {
       await opened(LEASE);
-      end("SIGKILL");
+      agent.kill();
       await until(() => !isLinked());
       expect(login()).toBe(false);
       // Whether somebody is let in shows only where all of it came before the end: on a busy machine, with a longer hold.
@@ -361,7 +343,7 @@ describeOnHost("an agent on a real host", () => {
           .filter((line) => line.startsWith(`${NAME}:`) || line.startsWith(OTHER));
       const before = entries();
       stub.tell({ full: true, accounts: [account(), account({ name: `${OTHER}x`, uid: UID + 2 })] });
-      start();
+      agent.start();
       await until(() => stub.reports.at(-1)?.problems.filter(({ kind }) => kind === "conflict").length === 2);
       expect(before).toHaveLength(2);
       expect(entries()).toEqual(before);
@@ -459,9 +441,9 @@ describeOnHost("an agent on a real host", () => {
       expect(login()).toBe(false);
       const stored = readState(directory)?.records[0];
       expect(stored?.open ?? false).toBe(false);
-      end("SIGKILL");
+      agent.kill();
       stub.gone = true;
-      start();
+      agent.start();
       await Bun.sleep(4000);
       expect(readAccounts().shadow?.get(NAME)?.expires).toBe(1);
       stub.gone = false;
@@ -479,8 +461,8 @@ describeOnHost("an agent on a real host", () => {
         const now = account({ open, keys: open ? wanted.map(({ key }) => key) : [] });
         stub.tell(round % 3 === 0 ? { full: true, accounts: [now] } : { accounts: [now] });
         await Bun.sleep((round / KILLS) * 400);
-        end("SIGKILL");
-        start();
+        agent.kill();
+        agent.start();
         await until(() => stub.reports.some((report) => report.cursor === cursor(id) && report.problems.length === 0));
         const isRight = login(0) === open && login(1) === (open && wanted.length === 2);
         if (isRight && stub.copied === 0) right++;
