@@ -1,10 +1,12 @@
 /** One window of many accounts, by a real sshd: who is let in when, and what is left of it. */
 
+import type { ChildProcess } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { processesOf, readProcesses } from "../../../src/host/processes/processes.ts";
 import { SECOND } from "../../../src/shared/time/clock.ts";
 import { severalAtOnce } from "../../../src/shared/work/several.ts";
 import type { Account, Place, Way, Window } from "./place.ts";
+import { endProcesses } from "./traces.ts";
 
 /** What was seen of one window of one account; milliseconds. */
 export interface Seen {
@@ -27,29 +29,26 @@ const BEFORE_END = 3 * SECOND;
 /** After the end, sessions must be gone. */
 export const SESSIONS_END = 5 * SECOND;
 const LOOK_EVERY = 50;
+/** Reading all processes takes its time where there are thousands. */
+const COUNT_EVERY = 200;
 
 /** Follows the next window of the place. */
 export async function follow(place: Place, way: Way): Promise<readonly Seen[]> {
   const window = await place.tell();
   way.before?.();
-  const { accounts, sshd } = place;
+  const { accounts } = place;
   const early = await tried(place, () => Date.now() < window.from - SECOND, 1);
   const opened = await openings(accounts, window);
-  const sessions = accounts.map(({ name, key }) => sshd.open(name, key, "sleep 600"));
-  const runs = () => readProcesses();
-  let inside = new Set<string>();
-  while (inside.size < accounts.length && Date.now() < window.to - BEFORE_END) {
-    const all = runs();
-    inside = new Set(accounts.filter(({ uid }) => processesOf(all, uid).length > 0).map(({ name }) => name));
-    await Bun.sleep(LOOK_EVERY);
-  }
+  const { sessions, inside } = await entered(place, window.to - BEFORE_END);
   way.inside?.();
-  const done = tried(place, () => Date.now() < window.to + SESSIONS_END, Number.POSITIVE_INFINITY);
+  const done = triedAroundEnd(place, window);
   await Bun.sleep(window.to + SESSIONS_END - Date.now());
-  const left = runs();
+  const left = readProcesses();
   const tries = [...early, ...(await done)];
   for (const session of sessions) session.kill("SIGKILL");
   await way.after?.();
+  // Where nobody was there to end them, they would count as sessions of the next window.
+  await endProcesses(accounts);
   return accounts.map(({ name, uid }) => {
     const own = tries.filter((each) => each.name === name);
     const isWrong = ({ begun, ended, admitted }: Try) => admitted && (begun >= window.to || ended < window.from);
@@ -63,11 +62,35 @@ export async function follow(place: Place, way: Way): Promise<readonly Seen[]> {
   });
 }
 
+/** Opens a session in each account, some at once, as sshd takes only so many; until all are in or the time has come. */
+async function entered({ accounts, sshd }: Place, end: number) {
+  const clients = new Map<string, ChildProcess>();
+  const inside = new Set<string>();
+  const isOnTheWay = ({ name }: Account) => clients.get(name)?.exitCode === null;
+  while (inside.size < accounts.length && Date.now() < end) {
+    const missing = accounts.filter(({ name }) => !inside.has(name));
+    const free = CLIENTS - missing.filter(isOnTheWay).length;
+    for (const { name, key } of missing.filter((each) => !isOnTheWay(each)).slice(0, free))
+      clients.set(name, sshd.open(name, key, "sleep 3600"));
+    await Bun.sleep(COUNT_EVERY);
+    const all = readProcesses();
+    for (const { name, uid } of missing) if (processesOf(all, uid).length > 0) inside.add(name);
+  }
+  return { sessions: [...clients.values()], inside };
+}
+
 interface Try {
   readonly name: string;
   readonly begun: number;
   readonly ended: number;
   readonly admitted: boolean;
+}
+
+/** Tries the accounts until sessions must have ended, and each of them once after the end however long that takes. */
+async function triedAroundEnd(place: Place, { to }: Window): Promise<readonly Try[]> {
+  const before = await tried(place, () => Date.now() < to, Number.POSITIVE_INFINITY);
+  const once = await tried(place, () => true, 1);
+  return [...before, ...once, ...(await tried(place, () => Date.now() < to + SESSIONS_END, Number.POSITIVE_INFINITY))];
 }
 
 /** Tries each account in turns, several at once, while there is time; never after that. */

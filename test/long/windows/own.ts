@@ -1,26 +1,28 @@
-/** The service's own host in direct mode: the program from its source with its embedded database, real accounts named ext_two…. */
+/** The service's own host in direct mode: the program from its source with its embedded database, and real accounts. */
 
 import { createHash, randomBytes } from "node:crypto";
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import postgres from "postgres";
 import { severalAtOnce } from "../../../src/shared/work/several.ts";
 import { type Service, startProgram } from "../../support/service.ts";
 import { startSshd } from "../../support/sshd.ts";
-import type { Place, Window } from "./place.ts";
-import { forgetAccounts } from "./traces.ts";
+import { lengthFor, type Place, toldInTime } from "./place.ts";
+import { directoryPrefix, NAMES } from "./traces.ts";
 
 const PROGRAM = [process.execPath, join(import.meta.dir, "../../../src/main.ts")];
-const UIDS = "56000-56400";
+const UIDS = "46000-46999";
 const COOKIE = "__Host-uam_session";
 const MINUTE = 60_000;
+/** Operations at the same moment. */
+const AT_ONCE = 4;
 /** In milliseconds: before a window, for each account, whose hours are changed first. */
 const BEGINS = { least: 5000, each: 400 };
 const DAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
 
 export async function openOwnHost(count: number): Promise<Place> {
-  const directory = mkdtempSync("/var/lib/uam-windows-");
+  const directory = mkdtempSync(directoryPrefix());
   chmodSync(directory, 0o755);
   const home = join(directory, "home");
   mkdirSync(home, { mode: 0o755 });
@@ -34,7 +36,7 @@ export async function openOwnHost(count: number): Promise<Place> {
   const admin = (await service.call("POST", "/auth/admin/login", "", { username: "admin", password })).cookie;
   const sql = postgres({
     ...{ host: join(directory, "data/postgres/run"), port: 5432, username: "postgres", database: "uam", max: 1 },
-    onnotice: () => {},
+    ...{ idle_timeout: 5, onnotice: () => {} },
   });
 
   async function ask(method: string, path: string, body: unknown, cookie = admin) {
@@ -50,20 +52,19 @@ export async function openOwnHost(count: number): Promise<Place> {
       values (${hash}, 'user', ${userId}, ${username}, now(), now() + interval '1 day')`;
     return `${COOKIE}=${token}`;
   }
-  const users = await Promise.all(
-    Array.from({ length: count }, async (_, index) => {
-      const username = `two${index}`;
-      const { id } = await ask("POST", "/users", { username, email: `${username}@example.org` });
-      const { path } = sshd.makeKey(index + 1);
-      const body = { name: "laptop", public_key: readFileSync(`${path}.pub`, "utf8") };
-      const session = await sessionOf(id, username);
-      await ask("POST", "/me/keys", body, session);
-      const [row] = await sql`select uid from accounts where user_id = ${id}`;
-      const name = `ext_${username}`;
-      return { id, session, name, uid: Number(row?.uid), key: path, file: join(home, name, ".ssh/authorized_keys") };
-    }),
-  );
-  await sql.end();
+  async function newUser(index: number) {
+    const username = `${NAMES.own}${index}`;
+    const { id } = await ask("POST", "/users", { username, email: `${username}@example.org` });
+    const { path } = sshd.makeKey(index + 1);
+    const body = { name: "laptop", public_key: readFileSync(`${path}.pub`, "utf8") };
+    await ask("POST", "/me/keys", body, await sessionOf(id, username));
+    const [row] = await sql`select uid from accounts where user_id = ${id}`;
+    const name = `ext_${username}`;
+    const file = join(home, name, ".ssh/authorized_keys");
+    return { id, username, name, uid: Number(row?.uid), key: path, file };
+  }
+  const users: Awaited<ReturnType<typeof newUser>>[] = [];
+  await severalAtOnce(Array(count).keys(), { atOnce: AT_ONCE }, async (index) => void users.push(await newUser(index)));
 
   const signalDatabase = (signal: NodeJS.Signals) => {
     const postmaster = Number(
@@ -102,7 +103,8 @@ export async function openOwnHost(count: number): Promise<Place> {
     },
     async shells() {
       const times: number[] = [];
-      for (const { id, name, key, session } of users) {
+      for (const { id, username, name, key } of users) {
+        const session = await sessionOf(id, username);
         await ask("PATCH", `/users/${id}`, { on_request: { rule: "self", max_hours: 4 } });
         const began = performance.now();
         await ask("POST", "/me/access", { hours: 1, reason: "test" }, session);
@@ -111,27 +113,33 @@ export async function openOwnHost(count: number): Promise<Place> {
       }
       return times;
     },
-    async tell() {
-      const window = nextWindow(count);
-      const [from, to] = [window.from, window.to].map((time) => new Date(time).toISOString().slice(11, 16));
-      const hours = { zone: "UTC", windows: [{ days: DAYS, from, to }] };
-      const body = { hours, on_request: null };
-      await severalAtOnce(users, { atOnce: 4 }, async ({ id }) => void (await ask("PATCH", `/users/${id}`, body)));
-      if (Date.now() > window.from) throw new Error("the window began before all hours were changed: fewer --accounts");
-      return window;
-    },
+    tell: () => toldInTime(BEGINS.least + BEGINS.each * count, tell),
     async close() {
       await service.stop("SIGKILL");
       sshd.stop();
-      await forgetAccounts(users);
-      signalDatabase("SIGKILL");
-      rmSync(directory, { recursive: true, force: true });
     },
   };
-}
 
-/** Hours are of whole minutes. */
-function nextWindow(count: number): Window {
-  const from = Math.ceil((Date.now() + BEGINS.least + BEGINS.each * count) / MINUTE) * MINUTE;
-  return { from, to: from + MINUTE };
+  /** Hours are of whole minutes. */
+  async function tell(begin: number) {
+    const from = Math.ceil(begin / MINUTE) * MINUTE;
+    const to = from + Math.ceil(lengthFor(count) / MINUTE) * MINUTE;
+    const [first, last] = [from, to].map((time) => new Date(time).toISOString().slice(11, 16));
+    const hours = { zone: "UTC", windows: [{ days: DAYS, from: first, to: last }] };
+    const body = { hours, on_request: null };
+    await severalAtOnce(users, { atOnce: AT_ONCE }, async ({ id }) => await changed(`/users/${id}`, body));
+    return { from, to };
+  }
+
+  /** Until it has worked: after a database that stood still it fails for a moment. */
+  async function changed(path: string, body: unknown): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return void (await ask("PATCH", path, body));
+      } catch (error) {
+        if (attempt === 60) throw error;
+        await Bun.sleep(1000);
+      }
+    }
+  }
 }

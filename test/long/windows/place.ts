@@ -37,5 +37,26 @@ export interface Place {
   readonly shells?: () => Promise<readonly number[]>;
   /** Has whoever opens and shuts them know of the next window. */
   tell(): Promise<Window>;
+  /** Ends what was started; the accounts are left to `forgetRuns`. */
   close(): Promise<void>;
+}
+
+/** In milliseconds, for each account: as long as one needs to be opened, entered and left, on a busy machine. */
+const LASTS = { least: 12_000, each: 600 };
+
+/** How long a window of so many accounts lasts at least. */
+export function lengthFor(accounts: number): number {
+  return LASTS.least + LASTS.each * accounts;
+}
+
+/**
+ * Tells of a window that begins after so many milliseconds, and of a later one if that had begun before all had heard: a busy machine takes
+ * longer.
+ */
+export async function toldInTime(begins: number, tell: (from: number) => Promise<Window>): Promise<Window> {
+  for (let wait = begins, attempt = 1; ; wait *= 2, attempt++) {
+    const window = await tell(Date.now() + wait);
+    if (Date.now() < window.from) return window;
+    if (attempt === 5) throw new Error(`nobody hears of a window within ${wait} ms`);
+  }
 }
