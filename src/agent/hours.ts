@@ -9,6 +9,7 @@ import type { AccountHours, AccountState, HoursSpan } from "../protocol/fleet.ts
 import type { EndingAccess } from "../protocol/host.ts";
 import { commonSpans } from "../shared/hours/common.ts";
 import { ENDING_NOTICE, endingText } from "../shared/hours/ending-text.ts";
+import { isZone } from "../shared/hours/zone.ts";
 import { readPlainFile } from "../shared/system/plain-file.ts";
 import { MINUTE, SECOND } from "../shared/time/clock.ts";
 import { formatTimestamp } from "../shared/time/timestamp.ts";
@@ -72,7 +73,8 @@ export function windowAt(
 /** The windows that both have in common. */
 export function commonHours(one: AccountHours, other: AccountHours): AccountHours {
   const until = one.until < other.until ? one.until : other.until;
-  return { until, windows: commonSpans(one.windows, other.windows) };
+  const zone = other.zone ?? one.zone;
+  return { until, windows: commonSpans(one.windows, other.windows), ...(zone === undefined ? {} : { zone }) };
 }
 
 /** Whether they say the same. */
@@ -80,15 +82,20 @@ export function sameHours(one: AccountHours | undefined, other: AccountHours | u
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-/** Those whose sessions end with a window within ten minutes. Only moments are told to a host: the time is in UTC. */
+/** Those whose sessions end with a window within ten minutes, by the wall clock of their zone. */
 export function endingSoon(accounts: readonly Timed[], { latest }: Times): readonly EndingAccess[] {
   return accounts.flatMap(({ name, uid, open, outside, hours, hours_end, expire_at }) => {
     // A window that reaches as far as windows are known goes on, as far as anybody knows.
     if (!open || outside === true || hours === undefined || hours_end === "logins" || expire_at === hours.until)
       return [];
     const at = new Date(expire_at);
-    return at.getTime() - latest > ENDING_NOTICE ? [] : [{ name, uid, at, text: endingText(at, "UTC") }];
+    return at.getTime() - latest > ENDING_NOTICE ? [] : [{ name, uid, at, text: endingText(at, zoneHere(hours)) }];
   });
+}
+
+/** UTC where this host's runtime does not know the zone: what is told then is still right. */
+function zoneHere({ zone = "UTC" }: AccountHours): string {
+  return isZone(zone) ? zone : "UTC";
 }
 
 /** Until when the hours of all accounts are known; undefined if none has any. */

@@ -26,6 +26,7 @@ const moment = v.pipe(
 const hours = v.object({
   until: moment,
   windows: v.pipe(v.array(v.object({ from: moment, to: moment })), v.maxLength(MAX_SPANS)),
+  zone: v.optional(v.pipe(v.string(), v.regex(/^[A-Za-z][A-Za-z0-9_+/-]{0,59}$/))),
 });
 const text = (length: number) => v.pipe(v.string(), v.maxLength(length));
 const texts = v.pipe(v.array(text(300)), v.maxLength(1000));

@@ -81,6 +81,8 @@ export interface AccountHours {
   readonly until: string;
   /** In order, apart from each other, none beyond `until` or the end of access. */
   readonly windows: readonly HoursSpan[];
+  /** An IANA name, by whose wall clock terminals are told of an end. Nothing else depends on it. Absent: UTC. */
+  readonly zone?: string | undefined;
 }
 
 /** Open from `from`, and no longer at `to`; both like `expire_at`. */

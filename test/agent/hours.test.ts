@@ -31,6 +31,9 @@ test("endingSoon() names those whose sessions end with a window within ten minut
   const { name, uid } = open;
   const text = "Your access ends at 12:00 (UTC), and this session with it.";
   expect(soon(open, "11:50:00")).toEqual([{ name, uid, at: new Date(MORNING.to), text }]);
+  const told = (zone: string) => soon({ ...open, hours: { ...HOURS, zone } }, "11:50:00")[0]?.text;
+  expect(told("Europe/Berlin")).toBe("Your access ends at 13:00 (Europe/Berlin), and this session with it.");
+  expect(told("Mars/Olympus")).toBe(text);
   expect(soon({ ...open, open: false }, "11:50:00")).toEqual([]);
   expect(soon({ ...open, hours_end: "logins" }, "11:50:00")).toEqual([]);
   expect(soon({ ...open, hours: undefined }, "11:50:00")).toEqual([]);

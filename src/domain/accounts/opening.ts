@@ -117,8 +117,13 @@ function calendarsOf({ hours, companyHours, hostHours }: Omit<Timed, "startsAt">
 
 /** The zone of the hours that count first, by whose wall clock people are told of an end; UTC where there are none. */
 export function zoneOf(user: Omit<Timed, "startsAt">): string {
+  return findZone(user) ?? "UTC";
+}
+
+/** The same; undefined where there are none. */
+export function findZone(user: Omit<Timed, "startsAt">): string | undefined {
   const calendars = calendarsOf(user);
-  return (calendars === "damaged" ? undefined : calendars[0]?.zone) ?? "UTC";
+  return calendars === "damaged" ? undefined : calendars[0]?.zone;
 }
 
 function latest(moments: readonly (Date | null)[]): Date {

@@ -12,6 +12,7 @@ import { grants } from "../../store/schema-fleet.ts";
 import { timedAccount } from "../accounts/account.ts";
 import { HOURS_AHEAD } from "../accounts/fewer-hours.ts";
 import { selectUsersWhere, type User } from "../accounts/find-user.ts";
+import { findZone } from "../accounts/opening.ts";
 import { PLACES } from "../hosts/placements.ts";
 import type { Services } from "../operation/context.ts";
 import { hoursState } from "./hours-state.ts";
@@ -96,7 +97,10 @@ async function readStates(tx: Transaction, now: Date, ids: SQL): Promise<readonl
       ...allowedTo(user),
       ...{ expire_at: formatTimestamp(expireAt), ...hoursEndOf(user) },
     };
-    return { user: user.id, state: windows === undefined ? state : { ...state, hours: hoursState(windows, until) } };
+    return {
+      user: user.id,
+      state: windows === undefined ? state : { ...state, hours: hoursState(windows, until, findZone(user)) },
+    };
   });
 }
 

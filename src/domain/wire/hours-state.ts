@@ -6,6 +6,7 @@ import type { Span } from "../../shared/hours/windows.ts";
 import { DAY, HOUR, MINUTE, shift } from "../../shared/time/clock.ts";
 import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import { HOURS_AHEAD } from "../accounts/fewer-hours.ts";
+import { findZone } from "../accounts/opening.ts";
 import { spansOf } from "../hosts/group-hours.ts";
 import type { AdmittedHost } from "../hosts/host-row.ts";
 
@@ -16,8 +17,10 @@ const APART = 12 * HOUR;
 /** What is remembered of a user is read again once it reaches less far than this. */
 const REMEMBERED = LEAST_AHEAD + APART;
 
-export function hoursState(windows: readonly Span[], until: Date): AccountHours {
+/** `zone`: by whose wall clock people are told of an end. */
+export function hoursState(windows: readonly Span[], until: Date, zone: string | undefined): AccountHours {
   return {
+    ...(zone === undefined ? {} : { zone }),
     until: formatTimestamp(until),
     windows: windows.map(({ from, to }) => ({ from: formatTimestamp(from), to: formatTimestamp(to) })),
   };
@@ -27,13 +30,14 @@ export function hoursState(windows: readonly Span[], until: Date): AccountHours 
 export function limitedBy(groupHours: readonly string[], now: Date): (account: AccountState) => AccountState {
   if (groupHours.length === 0) return (account) => account;
   const until = shift(now, HOURS_AHEAD);
-  const host = hoursState(spansOf(groupHours, now, until), until);
+  const groups = { hours: null, companyHours: null, hostHours: groupHours.join("\n") };
+  const host = hoursState(spansOf(groupHours, now, until), until, findZone(groups));
   return (account) => {
     if (!account.open) return account;
     const { expire_at: end } = account;
     const own = account.hours ?? { until: host.until, windows: [{ from: formatTimestamp(now), to: end }] };
     const least = own.until < host.until ? own.until : host.until;
-    return { ...account, hours: { until: least, windows: commonSpans(host.windows, own.windows) } };
+    return { ...account, hours: { ...host, ...own, until: least, windows: commonSpans(host.windows, own.windows) } };
   };
 }
 

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { disableUser } from "../../../src/domain/users/users.ts";
-import { isFar, needsHours } from "../../../src/domain/wire/hours-state.ts";
+import { isFar, limitedBy, needsHours } from "../../../src/domain/wire/hours-state.ts";
 import type { HostState } from "../../../src/protocol/fleet.ts";
 import { parseHostState } from "../../../src/protocol/fleet-answers.ts";
 import { DAY, HOUR, shift } from "../../../src/shared/time/clock.ts";
@@ -11,6 +11,7 @@ import { fleetChanges, hosts } from "../../../src/store/schema-fleet.ts";
 import type { TestAgent } from "../../support/agent.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 import { joinedAgent } from "../../support/fleet.ts";
+import { toldAccount } from "../../support/fleet-stub.ts";
 import { freshKey } from "../../support/keys.ts";
 
 /** A Friday: Berlin is at 11:00. */
@@ -55,7 +56,7 @@ describe("hours on the wire", () => {
     const now = t.clock.now().toISOString();
     expect(state.now).toBe(now);
     const anna = accountIn(state, "anna");
-    expect(anna).toMatchObject({ open: true, hours: { until: UNTIL } });
+    expect(anna).toMatchObject({ open: true, hours: { until: UNTIL, zone: OFFICE.zone } });
     expect(anna?.keys).toHaveLength(1);
     expect(anna?.hours?.windows).toMatchObject([{ to: FRIDAY.to }, MONDAY, NEXT]);
     expect(parseHostState(state)).toEqual(state);
@@ -94,6 +95,7 @@ describe("hours on the wire", () => {
     ]);
     expect(windowsOf("emma")).toEqual([]);
     expect(accountIn(state, "emma")?.open).toBe(true);
+    expect(accountIn(state, "emma")?.hours).not.toHaveProperty("zone");
   });
 
   test("fewer hours name the hosts that have not followed, and from when on they hold there; more do not", async () => {
@@ -197,4 +199,13 @@ test("needsHours() spreads hosts over half a day, and what is remembered always 
   expect(isFar(state(shift(NOW, latest)), NOW)).toBe(false);
   expect(isFar(state(new Date(UNTIL)), NOW)).toBe(true);
   for (const known of [undefined, "none"] as const) expect(needsHours(2, known, NOW)).toBe(false);
+});
+
+test("limitedBy() names the zone of the user's hours, and that of the groups' where they have none", () => {
+  const told = (zone?: string) => {
+    const hours = { until: UNTIL, windows: [FRIDAY], ...(zone === undefined ? {} : { zone }) };
+    return limitedBy(["mon-fri 08:00-18:00 Asia/Tokyo"], NOW)(toldAccount({ hours })).hours?.zone;
+  };
+  expect([told("Europe/Berlin"), told()]).toEqual(["Europe/Berlin", "Asia/Tokyo"]);
+  expect(limitedBy(["mon-fri 08:00-18:00 Asia/Tokyo"], NOW)(toldAccount()).hours?.zone).toBe("Asia/Tokyo");
 });
