@@ -1,7 +1,6 @@
 /** Hosts, groups and grants as the records that the API and the command line show. */
 
 import { statusAt } from "../domain/accounts/find-user.ts";
-import { knownHostsLines, sshConfig } from "../domain/hosts/connection.ts";
 import type { WantedHosts } from "../domain/hosts/grants.ts";
 import type { HostGroup } from "../domain/hosts/groups.ts";
 import type { HostUser } from "../domain/hosts/host-users.ts";
@@ -15,6 +14,7 @@ import { shownServerKey } from "../domain/mail/site.ts";
 import type { JoinLine } from "../domain/wire/join-tokens.ts";
 import type { ProfileState } from "../protocol/profile.ts";
 import { withoutPrefix } from "../shared/text/account-name.ts";
+import { knownHostsLines, sshConfig } from "../shared/text/connection.ts";
 import { formatLease, isForever } from "../shared/time/lease.ts";
 import { formatOptionalTimestamp, formatTimestamp } from "../shared/time/timestamp.ts";
 import type { HostRow } from "../store/schema-fleet.ts";

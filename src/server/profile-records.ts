@@ -1,10 +1,10 @@
 /** Profiles as the records that the API and the command line show. */
 
 import { profileHere } from "../domain/accounts/profiles.ts";
-import { fittingCommands, type SshSite, sshCommand } from "../domain/hosts/connection.ts";
 import type { Profile as StoredProfile } from "../domain/profiles/profiles.ts";
 import type { ProfilePreview } from "../domain/profiles/update.ts";
 import type { Profile } from "../protocol/profile-order.ts";
+import { fittingCommands, type SshSite, sshCommand } from "../shared/text/connection.ts";
 import { profileSentence } from "../shared/text/profile-sentence.ts";
 import { SECOND } from "../shared/time/clock.ts";
 import { formatDuration } from "../shared/time/duration.ts";

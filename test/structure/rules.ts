@@ -135,7 +135,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
   },
   "server/profile-records.ts": {
     what: "the same of profiles, and of how to connect with one",
-    imports: ["domain/profiles", "domain/accounts", "domain/hosts/connection.ts", "protocol/profile-order.ts"],
+    imports: ["domain/profiles", "domain/accounts", "protocol/profile-order.ts"],
   },
   "server/review-records.ts": { what: "the same of reviews", imports: ["domain/reviews"] },
   "server/sponsor-records.ts": {

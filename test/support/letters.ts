@@ -18,6 +18,7 @@ import type { SiteWithKeys } from "../../src/domain/mail/site.ts";
 import * as sponsors from "../../src/domain/mail/sponsor-messages.ts";
 import * as tokens from "../../src/domain/mail/token-messages.ts";
 import * as hooks from "../../src/domain/mail/webhook-messages.ts";
+import type { HostProfile } from "../../src/protocol/profile.ts";
 import { DAY, HOUR, MINUTE } from "../../src/shared/time/clock.ts";
 
 export const HOST_KEY = `SHA256:${"k".repeat(43)} (ED25519)`;
@@ -44,7 +45,7 @@ export interface LetterCase {
   readonly without: readonly string[];
 }
 
-const user = (username: string) => ({ username, expireAt: END, status: "active" }) as const;
+const user = (username: string) => ({ username, expireAt: END, status: "active", profiles: null }) as const;
 /** Both hours are as they are stored, so nobody's text. */
 const timed = (username: string): Parameters<typeof mail.accountCreated>[1] => ({
   ...{ ...user(username), startsAt: new Date("2026-12-01T07:00:00Z"), hours: "mon-fri 08:00-18:00 Europe/Berlin" },
@@ -52,6 +53,11 @@ const timed = (username: string): Parameters<typeof mail.accountCreated>[1] => (
   ...{ requestRule: "sponsor", requestHours: 4 },
 });
 const disabled = (username: string) => ({ ...user(username), status: "disabled" }) as const;
+const TARGETS = ["db1.example.org:5432", "web1:80"];
+const bound = (username: string, profile: Omit<HostProfile, "name" | "secondFactor">) => ({
+  ...user(username),
+  profiles: [{ name: "some", secondFactor: "none", ...profile } as const],
+});
 const key = (value: string) => ({ name: value, type: value, fingerprint: value });
 const application = (value: string) => ({ username: value, email: value, supervisor: value, purpose: value });
 const accessRequest = (value: string) => ({
@@ -98,6 +104,14 @@ export const LETTERS: readonly LetterCase[] = [
   {
     ...{ name: "accountCreated", to: "user", pages: ["/login#VALUE", "/me/keys"], without: [""] },
     make: (site, value) => mail.accountCreated(site, user(value)),
+  },
+  {
+    ...{ name: "accountCreated, for files only", to: "user", pages: ["/login#VALUE", "/me/keys"], without: [""] },
+    make: (site, value) => mail.accountCreated(site, bound(value, { kind: "sftp", directory: "/data/acme" })),
+  },
+  {
+    ...{ name: "accountEnabled, for connections only", to: "user", pages: ["/me/keys"], without: [""] },
+    make: (site, value) => account.accountEnabled(site, bound(value, { kind: "forward", targets: TARGETS })),
   },
   {
     ...{ name: "accountCreated, with hours and on request", to: "user" },

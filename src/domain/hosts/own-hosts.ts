@@ -4,12 +4,12 @@ import type { ServerKey } from "../../protocol/host.ts";
 import type { Profile } from "../../protocol/profile-order.ts";
 import { UamError } from "../../shared/errors.ts";
 import { hostAccountOf } from "../../shared/text/account-name.ts";
+import type { SshSite } from "../../shared/text/connection.ts";
 import type { HostRow } from "../../store/schema-fleet.ts";
 import { findUser } from "../accounts/find-user.ts";
 import { profileHere, profilesElsewhere } from "../accounts/profiles.ts";
 import { knownServerKeys } from "../mail/site.ts";
 import type { Context } from "../operation/context.ts";
-import type { SshSite } from "./connection.ts";
 import { listPlaces, type PlaceState } from "./user-hosts.ts";
 
 export interface OwnHost {

@@ -5,7 +5,7 @@ import { counted } from "../../shared/text/counted.ts";
 import type { Site } from "../operation/context.ts";
 import { code, date, fact, type Letter, letter, line, paragraph, quote } from "./letter.ts";
 import { toPage } from "./links.ts";
-import { accountName, hello, howToConnect, toDecision, whomToAsk } from "./phrases.ts";
+import { accountName, type ConnectingUser, hello, howToConnect, toDecision, whomToAsk } from "./phrases.ts";
 import type { SiteWithKeys } from "./site.ts";
 import type { MailedQuestion } from "./sponsor-messages.ts";
 
@@ -72,7 +72,7 @@ export function accessAsked(site: Site, requests: readonly MailedAccessRequest[]
 /** To the user: their access is open, until when, and on which hosts where these are some. */
 export function accessAllowed(
   site: SiteWithKeys,
-  user: { readonly username: string; readonly expireAt: Date },
+  user: ConnectingUser,
   { until, hosts }: { readonly until: Date; readonly hosts: readonly string[] | null },
 ): Letter {
   return letter(`Your access to ${site.host} is open until ${date(until)}`, [

@@ -4,7 +4,16 @@ import { DAY } from "../../shared/time/clock.ts";
 import type { Site } from "../operation/context.ts";
 import { type Block, code, date, day, fact, type Letter, letter, line, paragraph } from "./letter.ts";
 import { toPage } from "./links.ts";
-import { accountFacts, accountName, backAgain, hello, type MailedUser, UNEXPECTED, whomToAsk } from "./phrases.ts";
+import {
+  accountFacts,
+  accountName,
+  backAgain,
+  type ConnectingUser,
+  hello,
+  type MailedUser,
+  UNEXPECTED,
+  whomToAsk,
+} from "./phrases.ts";
 import type { SiteWithKeys } from "./site.ts";
 
 /** A user whose account may currently be disabled. */
@@ -12,8 +21,10 @@ export interface MailedUserWithStatus extends MailedUser {
   readonly status: "active" | "disabled" | "expired";
 }
 
+type ConnectingUserWithStatus = MailedUserWithStatus & ConnectingUser;
+
 /** To a user whose account now lasts longer. */
-export function accountExtended(site: SiteWithKeys, user: MailedUserWithStatus): Letter {
+export function accountExtended(site: SiteWithKeys, user: ConnectingUserWithStatus): Letter {
   return letter(`Your account on ${site.host} now lasts until ${day(user.expireAt)}`, [
     hello(user.username),
     paragraph(`Your account on ${site.host} has been extended.`),
@@ -42,7 +53,7 @@ export function accountShortened(site: Site, user: MailedUserWithStatus, before:
 }
 
 /** To a user whose account can be used again. */
-export function accountEnabled(site: SiteWithKeys, user: MailedUser): Letter {
+export function accountEnabled(site: SiteWithKeys, user: ConnectingUser): Letter {
   return letter(`Your account on ${site.host} is enabled again`, [
     hello(user.username),
     paragraph(`Your account on ${site.host} is enabled again. The keys that you uploaded open it as before.`),
@@ -101,7 +112,7 @@ export function addressRemoved(site: Site, user: MailedUser, { at }: { readonly 
 }
 
 /** To the address that a user has from now on. */
-export function addressSet(site: SiteWithKeys, user: MailedUserWithStatus, { at }: { readonly at: Date }): Letter {
+export function addressSet(site: SiteWithKeys, user: ConnectingUserWithStatus, { at }: { readonly at: Date }): Letter {
   return letter(`This is now the address of your account on ${site.host}`, [
     hello(user.username),
     paragraph(

@@ -19,6 +19,7 @@ import { loginLink, resetLink, toPage } from "./links.ts";
 import {
   accountFacts,
   accountName,
+  type ConnectingUser,
   firstSteps,
   hello,
   howToConnect,
@@ -128,7 +129,7 @@ export function applicationArrived(site: Site, { username }: { readonly username
 }
 
 /** To the applicant: access is granted, and how to begin. */
-export function applicationApproved(site: SiteWithKeys, user: MailedUser): Letter {
+export function applicationApproved(site: SiteWithKeys, user: ConnectingUser): Letter {
   return letter(`Your access to ${site.host} is ready`, [
     hello(user.username),
     paragraph(`Your application was approved, and your account on ${site.host} is ready.`),
@@ -167,7 +168,7 @@ export function applicationRejected(
 }
 
 /** To a user whom an administrator created without an application: the account, and how to begin. */
-export function accountCreated(site: SiteWithKeys, user: MailedUser): Letter {
+export function accountCreated(site: SiteWithKeys, user: ConnectingUser): Letter {
   return letter(`Your account on ${site.host}`, [
     hello(user.username),
     paragraph(`You have been given an account on ${site.host}.`),
@@ -180,7 +181,7 @@ export function accountCreated(site: SiteWithKeys, user: MailedUser): Letter {
 }
 
 /** To the user: a key was added to the account. */
-export function keyAdded(site: SiteWithKeys, user: MailedUser, key: MailedKey): Letter {
+export function keyAdded(site: SiteWithKeys, user: ConnectingUser, key: MailedKey): Letter {
   return letter(`A key was added to your account on ${site.host}`, [
     hello(user.username),
     paragraph(`From now on this key opens your account ${accountName(user)} on ${site.host}:`),

@@ -15,6 +15,7 @@ import {
 } from "./account-messages.ts";
 import { accountCreated } from "./messages.ts";
 import { queueMail, queueMails } from "./outbox.ts";
+import type { ConnectingUser } from "./phrases.ts";
 import { siteWithKeys } from "./site.ts";
 
 /** The operation that changed the user. */
@@ -23,8 +24,11 @@ export interface Telling {
   readonly context: Pick<Services, "clock" | "policy" | "host" | "log">;
 }
 
+/** A stored user, with the profiles that bind them. */
+type BoundUser = UserRow & Pick<ConnectingUser, "profiles">;
+
 /** Until when the account lasts now, and, unless it is disabled, how to connect. */
-export async function tellExtended(op: Telling, user: UserRow): Promise<void> {
+export async function tellExtended(op: Telling, user: BoundUser): Promise<void> {
   await queueMail(op, { recipient: user.email, message: accountExtended(await siteWithKeys(op.context), user) });
   await noteExpiryMailed(op, user);
 }
@@ -37,7 +41,7 @@ export async function tellShortened(op: Telling, user: UserRow, before: Date): P
 }
 
 /** For a user who was disabled until now. */
-export async function tellEnabled(op: Telling, user: UserRow): Promise<void> {
+export async function tellEnabled(op: Telling, user: BoundUser): Promise<void> {
   await queueMail(op, { recipient: user.email, message: accountEnabled(await siteWithKeys(op.context), user) });
   await noteExpiryMailed(op, user);
 }
@@ -59,7 +63,7 @@ export async function tellDeleted(op: Telling, user: UserRow): Promise<void> {
 }
 
 /** To both addresses; a user who never logged in gets the welcome again, which perhaps went to a wrong address. */
-export async function tellAddressChanged(op: Telling, before: UserRow, after: UserRow): Promise<void> {
+export async function tellAddressChanged(op: Telling, before: UserRow, after: BoundUser): Promise<void> {
   const { clock, policy } = op.context;
   const at = clock.now();
   const site = await siteWithKeys(op.context);

@@ -2,9 +2,11 @@
 
 import type { JobsGone } from "../../protocol/host.ts";
 import type { HostProfile } from "../../protocol/profile.ts";
+import { narrowestOf } from "../../protocol/profile-order.ts";
 import { PAGES } from "../../shared/product/pages.ts";
 import type { AdminRole } from "../../shared/product/statuses.ts";
 import { hostAccountOf } from "../../shared/text/account-name.ts";
+import { fittingCommands } from "../../shared/text/connection.ts";
 import type { Site } from "../operation/context.ts";
 import { howToAsk, type MailedTimes } from "./hours-phrases.ts";
 import { type Block, button, code, date, fact, heading, line, link, paragraph } from "./letter.ts";
@@ -13,10 +15,14 @@ import type { SiteWithKeys } from "./site.ts";
 
 /** A user as the mails need it; `host_account` is `ext_` and the username. */
 export interface MailedUser extends MailedTimes {
-  /** The profiles that bind them on the service's own host; none where that is not known. */
-  readonly profiles?: readonly HostProfile[] | null;
   readonly username: string;
   readonly expireAt: Date;
+}
+
+/** A user who is told how to connect. */
+export interface ConnectingUser extends MailedUser {
+  /** The profiles that bind them on the service's own host; null where nobody has any. */
+  readonly profiles: readonly HostProfile[] | null;
 }
 
 /** The rights of each role, after "you may". */
@@ -44,7 +50,7 @@ export function accountFacts(site: Site, user: MailedUser): readonly Block[] {
 }
 
 /** The command, and how to recognise the right host by its keys. */
-export function howToConnect(site: SiteWithKeys, user: MailedUser): readonly Block[] {
+export function howToConnect(site: SiteWithKeys, user: ConnectingUser): readonly Block[] {
   if (site.withoutHost) {
     return [
       paragraph(
@@ -52,11 +58,10 @@ export function howToConnect(site: SiteWithKeys, user: MailedUser): readonly Blo
       ),
     ];
   }
-  const port = site.port === 22 ? "" : `-p ${site.port} `;
-  const command = code(`ssh ${port}${accountName(user)}@${site.host}`);
-  if (site.hostKeys.length === 0) return [command];
+  const commands = connectCommands(site, user);
+  if (site.hostKeys.length === 0) return commands;
   return [
-    command,
+    ...commands,
     paragraph(
       "The first time, ssh shows the fingerprint of the host's key and asks whether to go on. Say yes only if it is one of these:",
     ),
@@ -64,8 +69,25 @@ export function howToConnect(site: SiteWithKeys, user: MailedUser): readonly Blo
   ];
 }
 
+/** The commands for what the account may do there: the same as at `GET /me`. */
+function connectCommands(site: Site, user: ConnectingUser): readonly Block[] {
+  const counts = narrowestOf(user.profiles ?? []);
+  const commands = fittingCommands(counts === "incomparable" ? undefined : counts, site, line(user.username));
+  const isForward = counts !== "incomparable" && counts?.kind === "forward";
+  return [
+    code(commands.join("\n")),
+    ...(isForward
+      ? [
+          paragraph(
+            "As long as a command runs, your programs reach its target on your own computer: as localhost, at the port behind -L.",
+          ),
+        ]
+      : []),
+  ];
+}
+
 /** The command that makes a key, and what it has to be where only security keys count. */
-function makeKey({ profiles }: MailedUser): readonly Block[] {
+function makeKey({ profiles }: ConnectingUser): readonly Block[] {
   if (!profiles?.some(({ secondFactor }) => secondFactor === "verified")) return [code("ssh-keygen -t ed25519")];
   return [
     code("ssh-keygen -t ed25519-sk -O verify-required"),
@@ -76,11 +98,11 @@ function makeKey({ profiles }: MailedUser): readonly Block[] {
 }
 
 /** The way from a new account to the first connection. */
-export function firstSteps(site: SiteWithKeys, user: MailedUser): readonly Block[] {
+export function firstSteps(site: SiteWithKeys, user: ConnectingUser): readonly Block[] {
   return site.console ? stepsOnPages(site, user) : stepsByHand(site, user);
 }
 
-function stepsOnPages(site: SiteWithKeys, user: MailedUser): readonly Block[] {
+function stepsOnPages(site: SiteWithKeys, user: ConnectingUser): readonly Block[] {
   return [
     heading("How to begin"),
     paragraph(
@@ -97,13 +119,13 @@ function stepsOnPages(site: SiteWithKeys, user: MailedUser): readonly Block[] {
 }
 
 /** The last steps: to ask, for those who have to, and to connect. */
-function connecting(site: SiteWithKeys, user: MailedUser): readonly Block[] {
+function connecting(site: SiteWithKeys, user: ConnectingUser): readonly Block[] {
   const asking = howToAsk(site, user, 3);
   return [...(asking ?? []), paragraph(`${asking ? 4 : 3}. Connect:`), ...howToConnect(site, user)];
 }
 
 /** With nothing but curl, for a service without pages of its own; the only place that shows these commands. */
-function stepsByHand(site: SiteWithKeys, user: MailedUser): readonly Block[] {
+function stepsByHand(site: SiteWithKeys, user: ConnectingUser): readonly Block[] {
   return [
     heading("How to begin"),
     paragraph("1. If you have no SSH key yet, create one on your own computer:"),
@@ -134,7 +156,7 @@ function curlCommands(site: SiteWithKeys, { username }: MailedUser): string {
 }
 
 /** For those who have been there before: connect as always, and where the keys are. */
-export function backAgain(site: SiteWithKeys, user: MailedUser): readonly Block[] {
+export function backAgain(site: SiteWithKeys, user: ConnectingUser): readonly Block[] {
   return [heading("How to connect"), ...howToConnect(site, user), ...yourKeys(site, user)];
 }
 

@@ -3,7 +3,7 @@ import { accountCreated } from "../../../src/domain/mail/messages.ts";
 import { END, SITE, WITHOUT_PAGES } from "../../support/letters.ts";
 
 describe("the welcome of users who do not have access at any hour", () => {
-  const user = { username: "alice", expireAt: END };
+  const user = { username: "alice", expireAt: END, profiles: null };
   const welcome = (more: Partial<Parameters<typeof accountCreated>[1]>, site = SITE): string =>
     accountCreated(site, { ...user, ...more }).text.replace(/\s+/g, " ");
 

@@ -2,10 +2,12 @@ import { describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
+import { accessAllowed } from "../../../src/domain/mail/access-messages.ts";
 import {
   accountEnabled,
   accountExtended,
   addressRemoved,
+  addressSet,
   expiryReminder,
 } from "../../../src/domain/mail/account-messages.ts";
 import { type Letter, line } from "../../../src/domain/mail/letter.ts";
@@ -19,6 +21,7 @@ import {
   oneTimeCode,
 } from "../../../src/domain/mail/messages.ts";
 import type { SiteWithKeys } from "../../../src/domain/mail/site.ts";
+import type { HostProfile } from "../../../src/protocol/profile.ts";
 import { faultOf } from "../../../src/server/mail/mail.ts";
 import { isPage } from "../../../src/shared/product/pages.ts";
 import { END, HOST_KEY, LETTERS, linksOf, NOW, SITE, WITHOUT_PAGES } from "../../support/letters.ts";
@@ -144,7 +147,7 @@ describe("messages to users", () => {
   });
 
   test("whoever gets access, or gets it back or for longer, is told how to connect, which host keys to expect, and until when", () => {
-    const user = { username: "bob", expireAt: END, status: "active" } as const;
+    const user = { username: "bob", expireAt: END, status: "active", profiles: null } as const;
     const key = { name: "laptop", type: "ssh-ed25519", fingerprint: "SHA256:x" };
     for (const connectable of [
       accountCreated,
@@ -166,7 +169,7 @@ describe("messages to users", () => {
   });
 
   test("a user who is extended while disabled is told so, and not how to connect", () => {
-    const { text } = accountExtended(SITE, { username: "bob", expireAt: END, status: "disabled" });
+    const { text } = accountExtended(SITE, { username: "bob", expireAt: END, status: "disabled", profiles: null });
     expect(plain(text)).toContain("currently disabled");
     expect(text).not.toContain("ssh ext_bob@");
   });
@@ -218,13 +221,13 @@ describe("applications", () => {
   });
 
   test("applicationApproved() shows the commands for curl only if there are no pages", () => {
-    const user = { username: "bob", expireAt: END };
+    const user = { username: "bob", expireAt: END, profiles: null };
     expect(applicationApproved(SITE, user).text).not.toMatch(/curl|\/api\/v1/);
     expect(applicationApproved(WITHOUT_PAGES, user).text.match(/^ {4}curl /gm)).toHaveLength(4);
   });
 
   test("applicationApproved() says how to log in, upload a key and connect, and until when", () => {
-    const { text } = applicationApproved(SITE, { username: "bob", expireAt: END });
+    const { text } = applicationApproved(SITE, { username: "bob", expireAt: END, profiles: null });
     for (const part of [
       "ssh ext_bob@login.example.org",
       "https://uam.example.org",
@@ -292,7 +295,7 @@ function unescaped(html: string): string {
 }
 
 test.each(BOTH)("%s: who needs a security key is told how to make one", (_what, site) => {
-  const user = { username: "alice", expireAt: END };
+  const user = { username: "alice", expireAt: END, profiles: null };
   const profile = { name: "files", kind: "sftp", directory: "/data/acme" } as const;
   const textFor = (secondFactor: "none" | "verified") =>
     accountCreated(site, { ...user, profiles: [{ ...profile, secondFactor }] }).text;
@@ -300,3 +303,34 @@ test.each(BOTH)("%s: who needs a security key is told how to make one", (_what, 
   expect(textFor("none")).not.toContain("-sk");
   expect(accountCreated(site, user).text).toContain("ssh-keygen -t ed25519\n");
 });
+
+test("whoever may not log in to a shell is told the command for what they may do", () => {
+  const user = { username: "bob", expireAt: END, status: "active" } as const;
+  const letters = (...profiles: readonly HostProfile[]) =>
+    [accountCreated, applicationApproved, accountEnabled, accountExtended, addressSetNow, keyAddedNow, allowedNow].map(
+      (make) => make({ ...SITE, port: 2222 }, { ...user, profiles }).text,
+    );
+  const files = { name: "files", kind: "sftp", directory: "/data/acme", secondFactor: "none" } as const;
+  for (const text of letters(files)) {
+    expect(text).toContain("\n    sftp -P 2222 ext_bob@login.example.org\n");
+    expect(text).not.toContain(" ssh -p");
+  }
+  const targets = ["db1.example.org:5432", "web1:80"];
+  const tunnel = { name: "tunnel", kind: "forward", targets, secondFactor: "none" } as const;
+  for (const text of letters(tunnel)) {
+    expect(text).toContain(
+      "\n    ssh -N -L 5432:db1.example.org:5432 -p 2222 ext_bob@login.example.org\n    ssh -N -L 8080:web1:80 -p 2222 ext_bob@login.example.org\n",
+    );
+    expect(plain(text)).toContain("your programs reach its target on your own computer");
+  }
+  // The narrower of two counts, and of two that cannot be compared none.
+  const shell = { name: "all", kind: "shell", forwarding: true, secondFactor: "none" } as const;
+  for (const text of letters(shell, files)) expect(text).toContain("sftp -P 2222");
+  for (const text of letters(tunnel, files)) expect(text).toContain("\n    ssh -p 2222 ext_bob@login.example.org\n");
+});
+
+type Told = Parameters<typeof accountExtended>[1];
+const addressSetNow = (site: SiteWithKeys, user: Told) => addressSet(site, user, { at: NOW });
+const keyAddedNow = (site: SiteWithKeys, user: Told) =>
+  keyAdded(site, user, { name: "laptop", type: "ssh-ed25519", fingerprint: "SHA256:x" });
+const allowedNow = (site: SiteWithKeys, user: Told) => accessAllowed(site, user, { until: END, hosts: null });

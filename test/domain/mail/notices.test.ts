@@ -11,6 +11,7 @@ import {
   tellExtended,
 } from "../../../src/domain/mail/notices.ts";
 import { shownServerKey, siteWithKeys } from "../../../src/domain/mail/site.ts";
+import { createProfile } from "../../../src/domain/profiles/profiles.ts";
 import { extendUser } from "../../../src/domain/users/extend.ts";
 import { updateUser } from "../../../src/domain/users/update.ts";
 import { createUser, deleteUser, disableUser, enableUser } from "../../../src/domain/users/users.ts";
@@ -41,10 +42,27 @@ const stored = async (id: number): Promise<UserRow | undefined> =>
 
 const CONNECT = "ssh -p 2222 ext_anna@ssh.example.org";
 const WELCOME = "Your account on ssh.example.org";
+const ENABLED = "Your account on ssh.example.org is enabled again";
 const SET = "This is now the address of your account on ssh.example.org";
 const REMOVED = "Mail about your account on ssh.example.org now goes to another address";
 
 describe("createUser()", () => {
+  test("welcomes whom a profile binds with the command that fits, and so does each later mail", async () => {
+    await createProfile(app.system, { name: "drop-box", kind: "sftp", directory: "/srv/drop" });
+    const { id } = await createUser(app.system, { ...anna, profile: "drop-box" });
+    await disableUser(app.system, id);
+    await enableUser(app.system, id);
+    const { expireAt } = await extendUser(app.system, id, 10);
+    await updateUser(app.system, id, { email: "anna@new.example.org" });
+    const mails = [...(await told("anna@example.org")), ...(await told("anna@new.example.org"))];
+    const connecting = mails.filter(({ text }) => text.includes("ext_anna@"));
+    expect(connecting.map(({ subject }) => subject).sort()).toEqual(
+      [WELCOME, `Your account on ssh.example.org now lasts until ${day(expireAt)}`, ENABLED, SET, WELCOME].sort(),
+    );
+    for (const { text } of connecting) expect(text).toContain("sftp -P 2222 ext_anna@ssh.example.org");
+    for (const { text } of mails) expect(text).not.toContain(CONNECT);
+  });
+
   test("welcomes with the ssh command, the host keys, the end of access and whom to ask", async () => {
     await createUser(app.system, anna);
     const [mail] = await told("anna@example.org");

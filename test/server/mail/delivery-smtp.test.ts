@@ -134,7 +134,7 @@ if (process.env.UAM_TEST_HOST === "1")
       const evil =
         "x\r\nBcc: victim@example.org\r\n\r\n.\r\nRCPT TO:<victim@example.org>\r\n\u2028\0=?utf-8?q?=0D=0ABcc:_victim@example.org?=";
       const application = { id: 1, username: evil, email: evil, supervisor: evil, purpose: evil };
-      const user = { username: evil, expireAt: app.clock.now(), status: "active" } as const;
+      const user = { username: evil, expireAt: app.clock.now(), status: "active", profiles: null } as const;
       const letters = [
         applicationReceived(site, application),
         applicationRejected(site, { username: evil, reason: evil }),

@@ -1,8 +1,7 @@
 /** How a user connects with ssh, as texts to copy into a terminal or a file. Pure; nothing in them was typed by a stranger. */
 
-import type { ServerKey } from "../../protocol/host.ts";
-import type { Profile } from "../../protocol/profile-order.ts";
-import { hostAccountOf } from "../../shared/text/account-name.ts";
+import { hostAccountOf } from "./account-name.ts";
+import type { SaidProfile } from "./profile-sentence.ts";
 
 /** The address of sshd for ssh: a name or an address without brackets. */
 export interface SshSite {
@@ -22,7 +21,11 @@ const FIRST_FREE_PORT = 1024;
 const HIGHER = 8000;
 
 /** The commands for what may be done there: `sftp …`, one `ssh -N -L …` for each target of a profile that allows nothing else, or `ssh …`. */
-export function fittingCommands(profile: Profile, site: SshSite, username: string): readonly string[] {
+export function fittingCommands(
+  profile: Pick<SaidProfile, "kind" | "targets"> | undefined,
+  site: SshSite,
+  username: string,
+): readonly string[] {
   const command = sshCommand(site, username);
   if (profile?.kind === "forward") {
     return (profile.targets ?? []).map((target) => {
@@ -49,8 +52,14 @@ export function sshConfig({ host, port }: SshSite, username: string): string {
   return [`Host ${host}`, ...lines.map((line) => `  ${line}`)].join("\n");
 }
 
+/** A key of the host, as its public half is written. */
+interface WrittenKey {
+  readonly type: string;
+  readonly base64: string;
+}
+
 /** Lines for `~/.ssh/known_hosts`, one for each key: a port other than 22 makes the name `[host]:port` (sshd(8)). */
-export function knownHostsLines({ host, port }: SshSite, keys: readonly ServerKey[]): readonly string[] {
+export function knownHostsLines({ host, port }: SshSite, keys: readonly WrittenKey[]): readonly string[] {
   const name = port === SSH_PORT ? host : `[${host}]:${port}`;
   return keys.map(({ type, base64 }) => `${name} ${type} ${base64}`);
 }

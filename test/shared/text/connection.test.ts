@@ -7,15 +7,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parse } from "valibot";
 import { sshHost } from "../../../src/config/ssh-host.ts";
+import type { ServerKey } from "../../../src/protocol/host.ts";
+import type { HostProfile } from "../../../src/protocol/profile.ts";
 import {
   fittingCommands,
   knownHostsLines,
   type SshSite,
   sshCommand,
   sshConfig,
-} from "../../../src/domain/hosts/connection.ts";
-import type { ServerKey } from "../../../src/protocol/host.ts";
-import type { HostProfile } from "../../../src/protocol/profile.ts";
+} from "../../../src/shared/text/connection.ts";
 import { needs } from "../../support/tools.ts";
 
 let directory: string;
