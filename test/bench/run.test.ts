@@ -19,7 +19,7 @@ describe("bun run bench", () => {
     const { status, stdout, stderr } = bench(["--help"]);
     expect([status, stderr]).toEqual([0, ""]);
     expect(stdout).toStartWith("Usage: bun run bench [NAME...]");
-    expect(stdout).toContain("requests, key-changes, start, flood");
+    expect(stdout).toContain("requests, key-changes, start, size, flood");
     expect(stdout).toMatch(/By name only[^\n]*\n {2}guard\n/);
     expect(stdout).toMatch(/which can:\n {14}hot-paths, fleet-single\n/);
   });

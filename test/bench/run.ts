@@ -30,6 +30,7 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
     needs: ["dist/uam"],
   },
   start: { run: async () => (await import("./start.ts")).benchStart(), needs: ["dist/uam", "wrk"] },
+  size: { run: async () => (await import("./size.ts")).benchSize(), needs: ["dist/uam"] },
   flood: { run: async () => (await import("./flood.ts")).benchFlood(), needs: ["dist/uam", "wrk"] },
   enumeration: { run: async (options) => (await import("./enumeration.ts")).benchEnumeration(options), needs: [] },
   reconcile: { run: async () => (await import("./reconcile.ts")).benchReconcile(), needs: ["unshare", "dist/uam"] },

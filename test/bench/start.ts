@@ -31,7 +31,7 @@ export async function benchStart(): Promise<void> {
     }
     await database.drop();
     await memory(directory);
-    console.log(`size of the binary             ${(statSync(BINARY).size / 1e6).toFixed(0)} MB (aim under 120)`);
+    console.log(`size of the binary             ${(statSync(BINARY).size / 1e6).toFixed(0)} MB (aim under 110)`);
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
