@@ -12,7 +12,7 @@ import { checksumOf } from "../../../src/build/release/signing.ts";
 import { shellBlocks } from "../../support/documents.ts";
 
 const PROJECT = join(import.meta.dir, "../../..");
-const [CHECK = "", MAKE = ""] = shellBlocks("docs/verify.md");
+const [CHECK = "", , MAKE = ""] = shellBlocks("docs/verify.md");
 const VERSION = "0.3.0";
 const FILES = [`uam-${VERSION}-linux-x64`, `uam_${VERSION}_amd64.deb`, `uam-${VERSION}.oci.tar`];
 const COMMIT = "0123456789abcdef0123456789abcdef01234567";
