@@ -20,6 +20,8 @@ export async function noteDivergence(services: Services, { id, name, diverged }:
   const at = services.clock.now();
   const entry = { action: "fleet.diverged", resourceId: String(id), detail: { host: name } } as const;
   await audited(systemContext(services), entry, async (op) => {
+    // After a restore many say so at the same instant: with a record each, all but the last would count as not heard.
+    await lockFleet(op.tx);
     const [others] = await op.tx.select({ n: count() }).from(hosts).where(isNotNull(hosts.divergedAt));
     const [noted] = await op.tx
       .update(hosts)
