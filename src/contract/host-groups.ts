@@ -32,7 +32,7 @@ const HostGroupRecord = v.pipe(
   v.title("HostGroup"),
 );
 
-/** Of the hosts, the own one too, on which the group's hours take access away; `hosts` are the group's. */
+/** Of the hosts, the own one too, on which the change takes access away; `hosts` are the group's. */
 const narrowed = v.optional(HostsConfirmation);
 
 const newHosts = someHosts("All hosts of the group");
@@ -211,7 +211,7 @@ export const hostGroups = {
     operationId: "setUserHosts",
     summary: "Give a user these hosts and groups, and no others",
     description:
-      "The user gets an account on each host that is new. Where one goes, the account there is removed with its home. The service waits a moment for that: `taken` says how many hosts have done so, and from when on it is certainly true on all.",
+      "The user gets an account on each host that is new. Where one goes, the account there is removed with its home. The service waits a moment for that: `taken` says how many hosts have done so, or let the user do less by a narrower profile, and from when on it is certainly true on all.",
     who: operators,
     records: "user.grant",
     params: IdParams,

@@ -5,6 +5,7 @@
 
 import { type SQL, sql } from "drizzle-orm";
 import type { AccountRef } from "../../protocol/host.ts";
+import type { Transaction } from "../../store/client.ts";
 import type { Operation } from "../operation/context.ts";
 import { refOf } from "./account.ts";
 import type { User } from "./find-user.ts";
@@ -63,7 +64,15 @@ export async function noteFleetChange(op: Operation, user: User, removed?: "remo
   });
 }
 
-/** Stores, with the operation, that these remote hosts, which it takes from the user, have to confirm it. */
+/** The remote hosts that were to remove the user's account and have not yet. */
+export async function leavingHosts(tx: Transaction, user: User): Promise<readonly { id: number; name: string }[]> {
+  const rows = await tx.execute<{ id: number; name: string }>(
+    sql`select h.id, h.name from hosts h where ${leaving(refOf(user))} order by h.id`,
+  );
+  return rows.map(({ id, name }) => ({ id: Number(id), name }));
+}
+
+/** Stores, with the operation, that these remote hosts, on which it takes something from the user, have to confirm it. */
 export function noteLostHosts({ tx, context, onRecorded }: Operation, user: User, lost: readonly number[]): void {
   const { name } = refOf(user);
   const now = sql`${context.clock.now().toISOString()}::timestamptz`;

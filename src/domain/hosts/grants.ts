@@ -8,7 +8,8 @@ import { grants, hostGroups, hosts } from "../../store/schema-fleet.ts";
 import { companyOf, holdCompanyOf, requireHostsWithin } from "../accounts/company-limits.ts";
 import { lockUser, requireUser, type User } from "../accounts/find-user.ts";
 import { giveLocalAccount, noteLeaving, removeLocalAccount } from "../accounts/local-account.ts";
-import { followProfile, noteProfile, type ProfileStep } from "../accounts/profile-change.ts";
+import { followProfile, noteProfile, type ProfileStep, takesAway } from "../accounts/profile-change.ts";
+import { profilesElsewhere } from "../accounts/profiles.ts";
 import { noteLostHosts } from "../accounts/remote-changes.ts";
 import { auditedGrant } from "../operation/audited.ts";
 import { readCommitted } from "../operation/committed.ts";
@@ -70,7 +71,7 @@ async function allowedOf(tx: Transaction, user: User): Promise<WantedHosts | und
 export interface GivenHosts {
   readonly given: WantedHosts;
   readonly places: readonly UserHost[];
-  /** The state on the remote hosts that were removed, if any were. */
+  /** The state on the remote hosts that were removed, or where they may do less, if there are any. */
   readonly taken: Confirmation | undefined;
 }
 
@@ -109,8 +110,8 @@ async function changeGrants(context: Context, userId: number, { find, detail = {
       op.record({ unneeded: true });
       return UNCHANGED;
     }
-    const lost = planned.losing.filter((id) => id !== LOCAL_HOST);
-    if (lost.length > 0) noteLostHosts(op, user, lost);
+    const isBound = user.profiles !== null;
+    const boundBefore = isBound ? await profilesElsewhere(op.tx, userId) : undefined;
     await movePlaces(op, { userIds: [userId], ...planned }, async () => {
       await op.tx.delete(grants).where(eq(grants.userId, userId));
       const createdAt = context.clock.now();
@@ -121,6 +122,10 @@ async function changeGrants(context: Context, userId: number, { find, detail = {
           ...planned.hosts.ids.map((hostId) => ({ userId, hostId, createdAt })),
         ]);
     });
+    const boundAfter = isBound ? await profilesElsewhere(op.tx, userId) : undefined;
+    const bound = (id: number) => takesAway(boundBefore?.(id), boundAfter?.(id));
+    const taken = [...planned.losing, ...planned.staying.filter(bound)].filter((id) => id !== LOCAL_HOST);
+    if (taken.length > 0) noteLostHosts(op, user, taken);
     const { before } = planned;
     op.record({ detail: { old_hosts: before.hosts.join(", "), old_groups: before.groups.join(", ") } });
     const after = await requireUser(op.tx, userId);
@@ -128,7 +133,7 @@ async function changeGrants(context: Context, userId: number, { find, detail = {
     if (after.local) requireHeldHere(context, after.profiles);
     if (after.local && !user.local) await giveLocalAccount(op, after);
     const leaving = user.local && !after.local ? await noteLeaving(op, userId) : undefined;
-    return { leaving, step: await noteProfile(op, user, after), tookRemote: lost.length > 0 };
+    return { leaving, step: await noteProfile(op, user, after), tookRemote: taken.length > 0 };
   });
 }
 
@@ -159,6 +164,7 @@ export interface PlannedHosts {
   readonly groups: Named;
   readonly losing: readonly number[];
   readonly gaining: readonly number[];
+  readonly staying: readonly number[];
 }
 
 /** Checks the wanted hosts of a user, and returns the changes; throws as `setUserHosts` does. */
@@ -187,6 +193,7 @@ export async function planHosts(
     groups: { ids: groups.map(({ id }) => id), names: groups.map(({ name }) => name) },
     losing: held.filter((id) => !after.has(id)),
     gaining: [...after].filter((id) => !held.includes(id)),
+    staying: held.filter((id) => after.has(id)),
   };
 }
 

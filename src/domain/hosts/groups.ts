@@ -18,7 +18,7 @@ import { lockFleet, namedHosts, type Ref, requireGroup } from "./find.ts";
 import { narrowedHosts, noteNarrowedHosts, storedHours } from "./group-hours.ts";
 import { type GroupChanges, type NewGroup, planGroup, requireJoinable } from "./group-plan.ts";
 import { type Narrowing, noteOwnHostHours, type OwnHostChange, passOwnHostHours } from "./own-host-hours.ts";
-import { concernsLocal, keepLocal, lockGrants, movePlaces } from "./placements.ts";
+import { concernsLocal, keepLocal, lockGrants, lostHosts, movePlaces } from "./placements.ts";
 import { bindingGroup, narrowedByProfile, requireProfile, type Steps } from "./profile-limits.ts";
 
 /** A group as lists show it. */
@@ -88,7 +88,7 @@ export async function updateGroup(context: Context, ref: Ref, changes: GroupChan
   return (await changeGroup(context, ref, changes)).group;
 }
 
-/** A changed group; what hosts have to confirm, if its hours took access away. */
+/** A changed group; what hosts have to confirm, if it took access away. */
 export interface ChangedGroup extends Narrowing {
   readonly group: HostGroup;
 }
@@ -122,6 +122,7 @@ export async function changeGroup(context: Context, ref: Ref, changes: GroupChan
     const narrowed = new Set([
       ...narrowedHosts({ ...planned, old: group.hours, joining: planned.gaining }, context.clock.now()),
       ...(await narrowedByProfile(op.tx, { ...planned, old: group.profile })),
+      ...(await lostHosts(op.tx, planned)),
     ]);
     noteNarrowedHosts(op, [...narrowed], (record) => {
       narrowing = record;

@@ -118,6 +118,20 @@ export async function usersOfGroup(tx: Database | Transaction, groupId: number):
   return rows.map(({ id }) => id);
 }
 
+/** Of the remote hosts that were to be lost by a change, which is made: those that one of the users no longer has. */
+export async function lostHosts(
+  tx: Transaction,
+  { userIds, losing }: Pick<Scope, "userIds" | "losing">,
+): Promise<readonly number[]> {
+  const lost = losing.filter((id) => id !== LOCAL_HOST);
+  if (userIds.length === 0 || lost.length === 0) return [];
+  const rows = await tx.execute<{ id: number }>(sql`
+    select h.id from unnest(${list(lost)}::int[]) as h(id) where exists (
+      select from unnest(${list(userIds)}::bigint[]) as u(id)
+      where not exists (select 1 from ${PLACES} p where p.user_id = u.id and p.host_id = h.id)) order by 1`);
+  return rows.map(({ id }) => Number(id));
+}
+
 /** Deletes the host's outstanding removals: the host is gone. */
 export async function forgetRemovals(tx: Transaction, hostId: number): Promise<void> {
   await tx.execute(

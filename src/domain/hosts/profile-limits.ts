@@ -125,7 +125,10 @@ export async function narrowedByProfile(
     .sort((one, other) => one - other);
 }
 
-/** The hosts where each of these profiles binds an account, by the user's own or by a group that they come by; none for one that is gone. */
+/**
+ * The hosts where each of these profiles binds an account, by the user's own or by a group that they come by; none for one that is gone. With those
+ * that have still to remove such an account: until then it may do there what it could.
+ */
 export async function readHostsOfProfiles(
   db: Database | Transaction,
   ids: readonly number[],
@@ -137,7 +140,11 @@ export async function readHostsOfProfiles(
       select distinct g.host_id from (
         select g.host_id, g.user_id, null::text as profile from grants g where g.host_id is not null
         union all select m.host_id, g.user_id, hg.profile from grants g join host_groups hg on hg.id = g.group_id
-          join host_group_members m on m.group_id = hg.id) g join users u on u.id = g.user_id
+          join host_group_members m on m.group_id = hg.id
+        union all select x.id, a.user_id, hg.profile from removed_accounts r cross join unnest(r.hosts) as x(id)
+          join accounts a on a.uid = r.uid and a.host_id = ${LOCAL_HOST}
+          left join grants g on g.user_id = a.user_id left join host_groups hg on hg.id = g.group_id
+          where r.record_id >= 0) g join users u on u.id = g.user_id
       where g.host_id <> ${LOCAL_HOST} and (u.profile = p.name or g.profile = p.name) order by 1)) as hosts
     from profiles p where p.id = any(${`{${known.join(",")}}`}::bigint[])`);
   return new Map(rows.map(({ id, hosts }) => [Number(id), new Set(hosts.map(Number))]));

@@ -8,7 +8,7 @@ import { type Closed, owedSentence, shutOnHost, unfinished } from "../accounts/a
 import { noteClosing, oweClosing, settleClosing } from "../accounts/closings.ts";
 import { lockUser, type User } from "../accounts/find-user.ts";
 import { isDue } from "../accounts/hours.ts";
-import { noteFleetChange, noteLostHosts } from "../accounts/remote-changes.ts";
+import { leavingHosts, noteFleetChange, noteLostHosts } from "../accounts/remote-changes.ts";
 import { auditedClosing } from "../operation/audited.ts";
 import type { ClosingOperation, Context, Operation } from "../operation/context.ts";
 import { parseReason, reasonDetail } from "../users/changeable.ts";
@@ -64,7 +64,9 @@ async function tellHosts(op: ClosingOperation, user: User): Promise<{ readonly h
     return {};
   }
   const placed = await askableHosts(op.tx, { id: user.id, requestGroups: null });
-  const open = placed.filter(({ id }) => allowedOn(allowed, id) !== undefined);
+  // A host that they have lost, and that has not removed the account, lets them in as it did.
+  const there = [...placed, ...(await leavingHosts(op.tx, user))];
+  const open = there.filter(({ id }) => allowedOn(allowed, id) !== undefined);
   const further = open.flatMap(({ id }) => (id === LOCAL_HOST ? [] : [id]));
   if (further.length > 0) noteLostHosts(op, user, further);
   return hostsDetail(open);

@@ -7,6 +7,7 @@ import { updateHost } from "../../../src/domain/hosts/hosts.ts";
 import { retireHost } from "../../../src/domain/hosts/retirement.ts";
 import { beat } from "../../../src/domain/lifecycle/heartbeat.ts";
 import { expireDue } from "../../../src/domain/lifecycle/lifecycle.ts";
+import { allowAccess } from "../../../src/domain/requests/allow.ts";
 import { HOUR, MINUTE, SECOND } from "../../../src/shared/time/clock.ts";
 import { users } from "../../../src/store/schema.ts";
 import { fleetChanges, hosts } from "../../../src/store/schema-fleet.ts";
@@ -189,6 +190,50 @@ describe("with hosts", () => {
     const again = await answered(() => admin.call("POST", `/users/${id}/enable`));
     expect(again.status).toBe(200);
     expect((await answered(() => admin.call("DELETE", `/users/${id}`))).body.data.hosts).toMatchObject({ total: 1 });
+  });
+
+  test("so it is by the end of access on request, by a narrower profile, and where a host leaves a group", async () => {
+    dead = await joinedAgent(t, "dead", "");
+    const inStep = async () => {
+      t.clock.advance(10);
+      await dead.state();
+      await dead.report();
+    };
+    const { id } = await t.user("tina");
+    const { id: groupId } = (await admin.call("POST", "/host-groups", { name: "web", hosts: ["dead"] })).body.data;
+    const both = { hosts: ["quick"], groups: ["web"] };
+    await answered(() => admin.call("PUT", `/users/${id}/hosts`, both));
+    await inStep();
+    const { id: profileId } = (await admin.call("POST", "/profiles", { name: "dev", kind: "shell" })).body.data;
+    await admin.call("PATCH", `/users/${id}`, { profile: "dev" });
+    await admin.call("PATCH", `/users/${id}`, { on_request: { rule: "review", max_hours: 8 } });
+    await allowAccess(t.system, id, { hours: 4, hosts: ["dead", "quick"] });
+    await inStep();
+    const left = await admin.call("PATCH", `/host-groups/${groupId}`, { remove: ["dead"] });
+    expect(left.body.data.narrowed).toMatchObject({ total: 1, confirmed: 0, pending: ["dead"] });
+    const end = left.body.data.narrowed.effective_by;
+    const narrowed = await answered(() => admin.call("PATCH", `/profiles/${profileId}`, { forwarding: false }));
+    expect(narrowed.body.data.hosts).toEqual({ total: 2, confirmed: 1, pending: ["dead"], effective_by: end });
+    const ended = await answered(() => admin.call("DELETE", `/users/${id}/access`));
+    expect(ended.body.data.hosts).toEqual({ total: 2, confirmed: 1, pending: ["dead"], effective_by: end });
+    expect((await t.lastAudit("access.end")).detail).toMatchObject({ hosts: "quick, dead" });
+    await inStep();
+    await settleChanges(t.services);
+    expect(await t.db.select().from(fleetChanges)).toEqual([]);
+  });
+
+  test("a group with a narrower profile is waited for on the hosts where it takes something away", async () => {
+    dead = await joinedAgent(t, "dead", "");
+    const { id } = await t.user("uta");
+    await admin.call("POST", "/profiles", { name: "files", kind: "sftp", directory: "/data/x" });
+    await admin.call("POST", "/host-groups", { name: "narrow", hosts: ["dead"], profile: "files" });
+    await admin.call("PUT", `/users/${id}/hosts`, { hosts: ["dead"], groups: [] });
+    await dead.state();
+    await dead.report();
+    const bound = await admin.call("PUT", `/users/${id}/hosts`, { hosts: ["dead"], groups: ["narrow"] });
+    expect(bound.body.data.taken).toMatchObject({ total: 1, confirmed: 0, pending: ["dead"] });
+    const wider = await admin.call("PUT", `/users/${id}/hosts`, { hosts: ["dead"], groups: [] });
+    expect(wider.body.data).not.toHaveProperty("taken");
   });
 
   test("a host that stays open for ever leaves the end open, until it says that its lease was shortened", async () => {
