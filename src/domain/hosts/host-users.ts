@@ -5,14 +5,13 @@ import { offsetOf, type Page, type Paged } from "../../shared/product/page.ts";
 import { ACCOUNT_PREFIX } from "../../shared/text/account-name.ts";
 import type { Transaction } from "../../store/client.ts";
 import { closings, LOCAL_HOST, users } from "../../store/schema.ts";
-import { audit, isAbout } from "../../store/schema-audit.ts";
 import { type HostRow, hostGroups, hostProblems } from "../../store/schema-fleet.ts";
 import { refOf } from "../accounts/account.ts";
 import { selectUsersWhere, type User } from "../accounts/find-user.ts";
 import type { Context } from "../operation/context.ts";
 import { requireHost } from "./find.ts";
 import { PLACES } from "./placements.ts";
-import { BLOCKING, type Fault, faultOf, owedFault, type PlaceState, TOUCHING } from "./user-hosts.ts";
+import { BLOCKING, type Fault, faultOf, lastTouched, newestOf, owedFault, type PlaceState } from "./user-hosts.ts";
 
 /** A user with an account on the host. */
 export interface HostUser {
@@ -126,43 +125,11 @@ async function describe(tx: Transaction, { host, places, now }: Shown): Promise<
     if (fault !== undefined) {
       return [{ user, group, removing, state: "problem", since: removedAt ?? fault.since, problem: fault.text }];
     }
-    const last = newest([touched.users.get(userId), ...groups.map((id) => touched.groups.get(id))]);
+    const last = newestOf(touched, userId, groups);
     const isApplied = isLocal || (!removing && host.appliedId >= last.id);
     const since = removedAt ?? (last.id === 0 ? user.createdAt : last.at);
     return [{ user, group, removing, state: isApplied ? "applied" : "pending", since, problem: "" }];
   });
-}
-
-interface Touched {
-  readonly id: number;
-  readonly at: Date;
-}
-
-/** The newest record; number 0 if there is none any more. */
-function newest(all: readonly (Touched | undefined)[]): Touched {
-  return all.reduce<Touched>((last, one) => (one !== undefined && one.id > last.id ? one : last), NEVER);
-}
-
-const NEVER: Touched = { id: 0, at: new Date(0) };
-
-/** The newest record that changed the account of each user on hosts, and the hosts of each group. */
-async function lastTouched(tx: Transaction, userIds: readonly number[], groupIds: readonly number[]) {
-  const rows = await tx.execute<{ of: string; id: string; at: string }>(sql`
-    select o.of, a.id, a.created_at as at from unnest(${`{${userIds.join(",")}}`}::bigint[]) as o(of)
-    cross join lateral (
-      select id, created_at from audit where subject_id = o.of
-        and action in (select json_array_elements_text(${JSON.stringify(TOUCHING)}::text::json)) order by id desc limit 1) a`);
-  const groups = new Map<number, Touched>();
-  for (const id of groupIds) {
-    const [row] = await tx
-      .select({ id: audit.id, at: audit.createdAt })
-      .from(audit)
-      .where(isAbout([String(id)], "host_group.update"))
-      .orderBy(desc(audit.id))
-      .limit(1);
-    if (row !== undefined) groups.set(id, row);
-  }
-  return { users: new Map(rows.map(({ of, id, at }) => [Number(of), { id: Number(id), at: new Date(at) }])), groups };
 }
 
 async function groupNames(tx: Transaction, ids: readonly number[]): Promise<ReadonlyMap<number, string>> {

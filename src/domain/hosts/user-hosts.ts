@@ -1,7 +1,7 @@
 /** Where a user has an account, and how far each host is with it. */
 
-import { and, desc, eq, inArray, or, sql } from "drizzle-orm";
-import type { AuditAction } from "../../shared/product/audit-actions.ts";
+import { and, desc, eq, inArray, sql } from "drizzle-orm";
+import { AUDIT_ACTIONS, type AuditAction, hostEffectOf } from "../../shared/product/audit-actions.ts";
 import { hostAccountOf } from "../../shared/text/account-name.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { LOCAL_HOST } from "../../store/schema.ts";
@@ -31,12 +31,8 @@ export interface UserHost {
   readonly hours: string | null;
 }
 
-/** Actions that change a user's account on hosts. */
-export const TOUCHING: readonly AuditAction[] = [
-  ...(["user.create", "user.update", "user.disable", "user.enable", "user.extend", "user.shorten"] as const),
-  ...(["user.lock", "sponsor.end", "user.grant", "user.adopt"] as const),
-  ...(["key.create", "key.confirm", "key.update", "key.revoke", "lifecycle.expire", "reconcile.repair"] as const),
-];
+/** Actions after which hosts are told anew of their subject's account. */
+const TOUCHING = AUDIT_ACTIONS.filter((action) => ["user", "new user", "removal"].includes(hostEffectOf(action)));
 
 /** Where the user has an account; throws `not_found`. */
 export async function listUserHosts(context: Context, userId: number): Promise<readonly UserHost[]> {
@@ -56,21 +52,26 @@ export async function listPlaces(
 ): Promise<readonly UserHost[]> {
   const now = clock.now();
   const placed = await placesOf(db, user.id);
-  const groupIds = placed.flatMap(({ groupId }) => (groupId === null ? [] : [groupId]));
-  const touched = await lastTouched(db, user, groupIds);
+  const touched = await lastTouched(
+    db,
+    [user.id],
+    placed.flatMap(({ groups }) => groups),
+  );
   const problems = await problemsOf(db, user);
   const [owed] = await closingsOf(db, user.id);
-  const there = placed.map(({ host, hours, group, direct }): UserHost => {
-    const named = { host, hours, group: direct ? "" : (group ?? ""), removing: false };
+  const there = placed.map(({ host, hours, group, groups }): UserHost => {
+    const named = { host, hours, group, removing: false };
+    const last = newestOf(touched, user.id, groups);
+    const since = last.id === 0 ? user.createdAt : last.at;
     if (host.id === LOCAL_HOST) {
-      if (owed === undefined) return { ...named, state: "applied", since: touched.at, problem: "" };
-      const { text, since } = owedFault(owed);
-      return { ...named, state: "problem", since, problem: text };
+      if (owed === undefined) return { ...named, state: "applied", since, problem: "" };
+      const fault = owedFault(owed);
+      return { ...named, state: "problem", since: fault.since, problem: fault.text };
     }
     const problem = problems.get(host.id) ?? faultOf(host, now);
     if (problem !== undefined) return { ...named, state: "problem", since: problem.since, problem: problem.text };
-    const state = host.appliedId >= touched.id ? "applied" : "pending";
-    return { ...named, state, since: touched.at, problem: "" };
+    const state = host.appliedId >= last.id ? "applied" : "pending";
+    return { ...named, state, since, problem: "" };
   });
   return [...there, ...(await removalsOf(db, user, problems))];
 }
@@ -100,9 +101,10 @@ export function faultOf({ status, leaseUntil, lastSeenAt, enrolledAt }: HostRow,
 interface Placed {
   readonly host: HostRow;
   readonly hours: string | null;
-  readonly groupId: number | null;
-  readonly group: string | null;
-  readonly direct: boolean;
+  /** The name of the first group by which the user has the host; "" if it was given by name. */
+  readonly group: string;
+  /** All of them. */
+  readonly groups: readonly number[];
 }
 
 /** The hours of the groups of a row's host, in the statement that reads it. */
@@ -124,32 +126,78 @@ async function placesOf(db: Database | Transaction, userId: number): Promise<rea
     .innerJoin(hosts, eq(hosts.id, grants.hostId))
     .where(eq(grants.userId, userId));
   const found = new Map<number, Placed>();
-  for (const there of byName) found.set(there.host.id, { ...there, groupId: null, group: null, direct: true });
+  for (const there of byName) found.set(there.host.id, { ...there, group: "", groups: [] });
   for (const { host, hours, groupId, group } of byGroup) {
-    const known = found.get(host.id);
-    if (known === undefined) found.set(host.id, { host, hours, groupId, group, direct: false });
-    else if (known.groupId === null) found.set(host.id, { ...known, groupId, group });
+    const known = found.get(host.id) ?? { host, hours, group, groups: [] };
+    found.set(host.id, { ...known, groups: [...known.groups, groupId] });
   }
   return [...found.values()].sort((a, b) => a.host.id - b.host.id);
 }
 
-/** The newest record that changed the user's account on hosts, or the hosts of one of these groups. */
-async function lastTouched(
+/** A record of the audit log. */
+interface Touched {
+  readonly id: number;
+  readonly at: Date;
+}
+
+/** The newest records by what they are about. */
+export interface LastTouched {
+  readonly users: ReadonlyMap<number, Touched>;
+  readonly groups: ReadonlyMap<number, Touched>;
+}
+
+/** The newest record after which hosts are told anew of each user's account, and of the accounts of each group, a change of what their profile allows included. */
+export async function lastTouched(
   db: Database | Transaction,
-  user: User,
+  userIds: readonly number[],
   groupIds: readonly number[],
-): Promise<{ readonly id: number; readonly at: Date }> {
-  const about = and(eq(audit.subjectId, user.id), inArray(audit.action, [...TOUCHING]));
-  const resources = [...new Set(groupIds)].map(String);
-  const ofGroup = isAbout(resources, "host_group.update");
+): Promise<LastTouched> {
+  const [ids, named] = [userIds, [...new Set(groupIds)]].map((each) => `{${each.join(",")}}`);
+  const rows = await db.execute<{ of: string; id: string; at: string }>(sql`
+    select o.of, a.id, a.created_at as at from unnest(${ids}::bigint[]) as o(of)
+    cross join lateral (
+      select id, created_at from audit where subject_id = o.of
+        and action in (select json_array_elements_text(${JSON.stringify(TOUCHING)}::text::json)) order by id desc limit 1) a`);
+  const bound = await db.execute<{ user_id: string | null; group_id: string | null; profile: string }>(sql`
+    select u.id as user_id, null::bigint as group_id, p.id as profile from users u join profiles p on p.name = u.profile
+      where u.id = any(${ids}::bigint[])
+    union all
+    select null, g.id, p.id from host_groups g join profiles p on p.name = g.profile where g.id = any(${named}::bigint[])`);
+  const users = new Map(rows.map(({ of, id, at }) => [Number(of), { id: Number(id), at: new Date(at) }]));
+  const groups = new Map<number, Touched>();
+  for (const id of new Set(groupIds)) put(groups, id, await newestAbout(db, id, "host_group.update"));
+  for (const [profile, theirs] of Map.groupBy(bound, (row) => Number(row.profile))) {
+    const changed = await newestAbout(db, profile, "profile.update");
+    for (const { user_id: user, group_id: group } of theirs)
+      put(group === null ? users : groups, Number(group ?? user), changed);
+  }
+  return { users, groups };
+}
+
+function put(known: Map<number, Touched>, of: number, one: Touched | undefined): void {
+  if (one !== undefined && one.id > (known.get(of)?.id ?? 0)) known.set(of, one);
+}
+
+async function newestAbout(
+  db: Database | Transaction,
+  resource: number,
+  action: AuditAction,
+): Promise<Touched | undefined> {
   const [row] = await db
     .select({ id: audit.id, at: audit.createdAt })
     .from(audit)
-    .where(resources.length === 0 ? about : or(about, ofGroup))
+    .where(isAbout([String(resource)], action))
     .orderBy(desc(audit.id))
     .limit(1);
-  // The records of an old account are gone.
-  return row ?? { id: 0, at: user.createdAt };
+  return row;
+}
+
+const NEVER: Touched = { id: 0, at: new Date(0) };
+
+/** The newest that a host of these groups was told of the user; number 0 if there is none any more: the records of an old account are gone. */
+export function newestOf({ users, groups: known }: LastTouched, user: number, groups: readonly number[]): Touched {
+  const all = [users.get(user), ...groups.map((id) => known.get(id))];
+  return all.reduce<Touched>((last, one) => (one !== undefined && one.id > last.id ? one : last), NEVER);
 }
 
 /** Problems with the user's account that keep hosts from applying the stored state, by the host's id. */

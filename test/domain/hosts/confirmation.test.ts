@@ -7,7 +7,9 @@ import { updateHost } from "../../../src/domain/hosts/hosts.ts";
 import { retireHost } from "../../../src/domain/hosts/retirement.ts";
 import { beat } from "../../../src/domain/lifecycle/heartbeat.ts";
 import { expireDue } from "../../../src/domain/lifecycle/lifecycle.ts";
+import { updateProfile } from "../../../src/domain/profiles/update.ts";
 import { allowAccess } from "../../../src/domain/requests/allow.ts";
+import { endAccess } from "../../../src/domain/requests/end.ts";
 import { HOUR, MINUTE, SECOND } from "../../../src/shared/time/clock.ts";
 import { users } from "../../../src/store/schema.ts";
 import { fleetChanges, hosts } from "../../../src/store/schema-fleet.ts";
@@ -234,6 +236,32 @@ describe("with hosts", () => {
     expect(bound.body.data.taken).toMatchObject({ total: 1, confirmed: 0, pending: ["dead"] });
     const wider = await admin.call("PUT", `/users/${id}/hosts`, { hosts: ["dead"], groups: [] });
     expect(wider.body.data).not.toHaveProperty("taken");
+  });
+
+  test("a host that has not confirmed the end of access on request, or a narrower profile, is not shown as done", async () => {
+    const { id } = await t.user("vera");
+    await admin.call("PUT", `/users/${id}/hosts`, { hosts: ["quick"], groups: [] });
+    await admin.call("POST", "/profiles", { name: "dev", kind: "shell" });
+    await admin.call("PATCH", `/users/${id}`, { profile: "dev" });
+    await admin.call("PATCH", `/users/${id}`, { on_request: { rule: "review", max_hours: 8 } });
+    await allowAccess(t.system, id, { hours: 4, hosts: null });
+    const [{ id: profileId }] = (await admin.call("GET", "/profiles")).body.data.items;
+    const states = async () => {
+      const ofUser = (await admin.call("GET", `/users/${id}/hosts`)).body.data.items;
+      const ofHost = (await admin.call("GET", `/hosts/${quick.id}/users`)).body.data.items;
+      return [...ofUser, ...ofHost].map(({ state }: { readonly state: string }) => state);
+    };
+    await until(async () => (await states()).join() === "applied,applied");
+    await stop();
+    await endAccess(t.system, id);
+    expect(await states()).toEqual(["pending", "pending"]);
+    stop = run(quick);
+    await until(async () => (await states()).join() === "applied,applied");
+    await stop();
+    await updateProfile(t.system, profileId, { forwarding: false });
+    expect(await states()).toEqual(["pending", "pending"]);
+    stop = run(quick);
+    await until(async () => (await states()).join() === "applied,applied");
   });
 
   test("a host that stays open for ever leaves the end open, until it says that its lease was shortened", async () => {
