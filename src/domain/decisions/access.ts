@@ -88,7 +88,7 @@ async function endOverOf(context: Context, id: number): Promise<void> {
   if (known?.userId != null) await endWhatIsOver(context, known.userId);
 }
 
-/** Those of people whose sponsor the address still is, in the order in which they came. */
+/** Those of people whom the address still decides about, in the order in which they came. */
 async function asked(db: Database, { about, email }: QuestionRow): Promise<readonly ApprovalRow[]> {
   const theirs = and(
     inArray(approvals.id, about),
@@ -110,12 +110,13 @@ async function asked(db: Database, { about, email }: QuestionRow): Promise<reado
   throw isDecided ? decidedMeanwhile() : notAsked();
 }
 
+/** Whether it is the sponsor who decides, by the user's rule as it is now, and the address is theirs. */
 async function isTheirs(
   db: Database | Transaction,
   user: User,
   { email }: Pick<QuestionRow, "email">,
 ): Promise<boolean> {
-  return sponsorOf(user, await companyOf(db, user)) === email;
+  return user.requestRule === "sponsor" && sponsorOf(user, await companyOf(db, user)) === email;
 }
 
 function decidedMeanwhile() {

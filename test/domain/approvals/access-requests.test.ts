@@ -407,6 +407,18 @@ describe("requestAccess() by the rule sponsor", () => {
     expectShut();
   });
 
+  test("a sponsor allows nothing once the rule says that somebody else does", async () => {
+    const { request } = await ask(2);
+    const old = await link();
+    await updateUser(app.system, id, { onRequest: REVIEW });
+    await expect(lookAt(app.system, old)).rejects.toMatchObject({ reason: "decision.missing" });
+    await expect(answer("allow", Promise.resolve(old))).rejects.toMatchObject({ reason: "decision.missing" });
+    expectShut();
+    expect(await waiting()).toMatchObject({ id: request?.id, status: "pending" });
+    await review(true);
+    expect(account()?.open).toBe(true);
+  });
+
   test("all of a sponsor who was moved are asked of the new one", async () => {
     await ask(2);
     await moveSponsor(app.system, { from: BO, to: "mo@example.org" });
