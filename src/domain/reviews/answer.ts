@@ -12,6 +12,7 @@ import type { ReviewItemRow, ReviewRow } from "../../store/schema-reviews.ts";
 import { audited } from "../operation/audited.ts";
 import type { Context, Operation } from "../operation/context.ts";
 import { onward } from "../operation/permission.ts";
+import { isOwn } from "../sponsors/sponsor-email.ts";
 import { parseReason } from "../users/changeable.ts";
 import { carryOutAnswers } from "./carry-out.ts";
 import { closeIfAnswered } from "./close.ts";
@@ -122,10 +123,10 @@ function requireEarlier(
   );
 }
 
-/** Throws `forbidden` if the caller has the address of one of the users. */
+/** Throws `forbidden` if the caller has the mailbox of one of the users, however either address is written. */
 async function requireOthers({ tx, context }: Operation, evidence: readonly Evidence[]): Promise<void> {
   const own = await addressOf(tx, context);
-  const self = evidence.some(({ email }) => own !== undefined && email.toLowerCase() === own.toLowerCase());
+  const self = evidence.some(({ email }) => own !== undefined && isOwn(email, own));
   if (self) throw new UamError("forbidden", "Nobody answers for their own access", { reason: "review.self" });
 }
 

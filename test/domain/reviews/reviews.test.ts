@@ -231,10 +231,10 @@ describe("answerItems()", () => {
     expect(users.map(({ username }) => isOpen(username))).toEqual([true, true, false, false]);
   });
 
-  test("is nobody's for themselves", async () => {
+  test.each(["ADMIN@example.org", "ad.min+ssh@example.org"])("is nobody's for themselves, as %s", async (email) => {
     const { id, company } = await review(1);
     const username = fresh("both");
-    const { id: self } = await createUser(app.system, { username, email: "ADMIN@example.org", companyId: company });
+    const { id: self } = await createUser(app.system, { username, email, companyId: company });
     const own = (await admin.call("POST", "/reviews", { scope: { company } })).body.data.id;
     expect(reasonOf(await answer(own, self, { answer: "keep" }))).toBe("403 review.self");
     expect((await storedItem(own, self))?.answer).toBeNull();
