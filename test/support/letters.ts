@@ -371,11 +371,11 @@ export const LETTERS: readonly LetterCase[] = [
     make: (site, value) => inactivity.inactiveSoon(site, { username: value }, { since: NOW, endsAt: END }),
   },
   {
-    ...{ name: "reviewStarted", to: "administrators", pages: [], without: [] },
+    ...{ name: "reviewStarted", to: "administrators", pages: ["/admin/reviews/7"], without: [] },
     make: (site, value) => reviews.reviewStarted(site, { ...review(value), total: 3 }),
   },
   {
-    ...{ name: "reviewReminder", to: "administrators", pages: [], without: [] },
+    ...{ name: "reviewReminder", to: "administrators", pages: ["/admin/reviews/7"], without: [] },
     make: (site, value) => reviews.reviewReminder(site, { ...review(value), disables: false, open: 1, days: 1 }),
   },
   {

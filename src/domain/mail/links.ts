@@ -1,6 +1,6 @@
 /** Links in mails. Secrets stand in the fragment: neither a server nor a mail scanner is sent it. */
 
-import { PAGES, type PageName, userPage } from "../../shared/product/pages.ts";
+import { PAGES, type PageName, reviewPage, userPage } from "../../shared/product/pages.ts";
 import type { Site } from "../operation/context.ts";
 import { type Block, button, line } from "./letter.ts";
 
@@ -14,6 +14,11 @@ export function toPage(site: Where, label: string, page: Exclude<PageName, "user
 /** The same for the page about one user. */
 export function toUser(site: Where, id: number): Block {
   return button("See the user", site.baseUrl + userPage(id));
+}
+
+/** The same for the page of a review, where its users are answered for. */
+export function toReview(site: Where, id: number): Block {
+  return button("See them and answer", site.baseUrl + reviewPage(id));
 }
 
 /** The page that asks for a code, with the name filled in. */

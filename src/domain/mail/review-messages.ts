@@ -1,7 +1,8 @@
 /** Mails about reviews. Pure, like messages.ts. */
 
 import type { Site } from "../operation/context.ts";
-import { code, date, day, fact, type Letter, letter, line, paragraph } from "./letter.ts";
+import { code, date, day, fact, type Letter, letter, paragraph } from "./letter.ts";
+import { toReview } from "./links.ts";
 import { toDecision, whomToAsk } from "./phrases.ts";
 import type { MailedQuestion } from "./sponsor-messages.ts";
 
@@ -25,7 +26,7 @@ export function reviewStarted(site: Site, review: MailedReview & { readonly tota
     ...facts(review),
     fact("Users", String(review.total)),
     consequence(review),
-    ...howToAnswer(review),
+    ...howToAnswer(site, review),
   ]);
 }
 
@@ -42,7 +43,7 @@ export function reviewReminder(
     ...facts(review),
     fact("Not answered", String(review.open)),
     consequence(review),
-    ...howToAnswer(review),
+    ...howToAnswer(site, review),
   ]);
 }
 
@@ -121,10 +122,11 @@ function consequence({ disables }: Pick<MailedReview, "disables">) {
   );
 }
 
-function howToAnswer({ id }: MailedReview) {
+function howToAnswer(site: Site, { id }: MailedReview) {
+  if (site.console) return [toReview(site, id)];
   return [
     paragraph("To see whom it is about, and to answer:"),
-    code(`uam review show ${line(String(id))}\nuam review answer ${id} --keep USERNAME`),
+    code(`uam review show ${id}\nuam review answer ${id} keep USERNAME`),
   ];
 }
 

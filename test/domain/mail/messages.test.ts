@@ -20,6 +20,7 @@ import {
   keyAdded,
   oneTimeCode,
 } from "../../../src/domain/mail/messages.ts";
+import { reviewStarted } from "../../../src/domain/mail/review-messages.ts";
 import type { SiteWithKeys } from "../../../src/domain/mail/site.ts";
 import type { HostProfile } from "../../../src/protocol/profile.ts";
 import { faultOf } from "../../../src/server/mail/mail.ts";
@@ -208,6 +209,14 @@ describe("adminReset", () => {
     expect(text).toContain(
       'POST https://uam.example.org/api/v1/auth/admin/reset\n    {"token": "…", "new_password": "…"}',
     );
+  });
+});
+
+describe("reviews", () => {
+  test("administrators answer on the page or, where there are no pages, by a command that there is", () => {
+    const review = { id: 7, scope: "all", dueAt: END, disables: true, total: 3 };
+    expect(reviewStarted(SITE, review).text).toContain("\n  https://uam.example.org/admin/reviews/7\n");
+    expect(reviewStarted(WITHOUT_PAGES, review).text).toContain("\n    uam review answer 7 keep USERNAME\n");
   });
 });
 
