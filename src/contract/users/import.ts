@@ -67,7 +67,7 @@ export const imports = {
   "POST /users/import": {
     operationId: "importUsers",
     summary: "Create the users of a file",
-    description: `CSV in UTF-8 with a header that names fields of a user: \`username\` and \`email\`, and if you like \`full_name\`, \`supervisor\`, \`purpose\`, \`note\`, \`source_networks\`, and \`expire_at\` or \`ttl_days\`. At most ${MAX_IMPORT_LINES} users. Creates nobody if any line has a fault, unless \`only_good\` is \`true\`. Each user is created by an operation of its own; if one fails in the middle, those before it stay, and the message says so.`,
+    description: `CSV in UTF-8 with a header that names fields of a user: \`username\` and \`email\`, and if you like \`full_name\`, \`supervisor\`, \`purpose\`, \`note\`, \`source_networks\`, \`starts_at\`, \`hours\`, \`hours_end\` and \`on_request\` as in an export, and \`expire_at\` or \`ttl_days\`. At most ${MAX_IMPORT_LINES} users. Creates nobody if any line has a fault, unless \`only_good\` is \`true\`. Each user is created by an operation of its own; if one fails in the middle, those before it stay, and the message says so.`,
     who: operators,
     records: "user.create",
     query: v.object({

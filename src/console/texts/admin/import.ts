@@ -9,7 +9,7 @@ const en = {
   title: "Import users",
   lead: "Creates a user for each line of a CSV file. What is wrong with it is shown first.",
   columns:
-    "The first line names the columns, as in username,email,full_name,ttl_days: username and email are needed; full_name, supervisor, sponsor_email, purpose, note, source_networks, and expire_at (2027-03-31) or ttl_days may be there. What this service exports can be read, too.",
+    "The first line names the columns, as in username,email,full_name,ttl_days: username and email are needed; full_name, supervisor, sponsor_email, purpose, note, source_networks, starts_at, hours, hours_end, on_request, and expire_at (2027-03-31) or ttl_days may be there. What this service exports can be read, too.",
   file: "The file",
   choose: "Choose a file …",
   chosen: (name: string, bytes: number) => `${name}, ${number(Math.ceil(bytes / 1000))} kB`,

@@ -10,8 +10,10 @@ import { counted } from "../../../shared/text/counted.ts";
 import { LOCKS } from "../../../store/locks.ts";
 import { accounts, users } from "../../../store/schema.ts";
 import { selectUsersWhere, type User } from "../../accounts/find-user.ts";
+import { tellHours } from "../../accounts/hours.ts";
 import { allocateUids } from "../../accounts/uid.ts";
 import { voidCodes } from "../../auth/codes/otp.ts";
+import { holdGroups } from "../../hosts/find.ts";
 import { grantDefaultGroups, isDefaultLocal } from "../../hosts/first-grant.ts";
 import { accountCreated } from "../../mail/messages.ts";
 import { queueMails } from "../../mail/outbox.ts";
@@ -146,6 +148,7 @@ async function createBatch(
     if (mail) await queueWelcomes(op, stored);
     await tellSponsors(op, stored);
     for (const user of stored) {
+      await tellHours(op, user);
       if (user.local) await createOnHost(op, user);
       const entry = { action: "user.create", resourceId: String(user.id), subjectId: user.id } as const;
       const about = { username: user.username, ...createdDetail(user), ...(mail ? {} : { welcome: "pending" }) };
@@ -165,6 +168,7 @@ async function queueWelcomes(op: Operation, created: readonly User[]): Promise<v
 async function store(op: Operation, lines: readonly Line[], mail: boolean): Promise<readonly User[]> {
   const { tx, context } = op;
   const now = context.clock.now();
+  await holdGroups(tx, [...new Set(lines.flatMap(({ user }) => user.requestGroups ?? []))]);
   const uids = await allocateUids(context, lines.length);
   await tx.execute(sql`select pg_advisory_xact_lock(${LOCKS.userImport})`);
   const wanted = lines.map(({ user }) => ({

@@ -1,16 +1,22 @@
 /** A file of new users, line by line: CSV whose header names fields of a user, as `GET /users/export` writes it. Pure. */
 
 import { UamError } from "../../../shared/errors.ts";
+import type { Hours } from "../../../shared/hours/hours.ts";
+import { type OnRequest, parseOnRequest } from "../../../shared/hours/on-request.ts";
+import { parseHours } from "../../../shared/hours/text.ts";
 import { MAX_IMPORT_LINES } from "../../../shared/product/limits.ts";
 import type { Reason } from "../../../shared/product/reasons.ts";
+import { HOURS_ENDS } from "../../../shared/product/statuses.ts";
 import { counted } from "../../../shared/text/counted.ts";
 import { type CsvRecord, csvRecords, separatorOf } from "../../../shared/text/csv.ts";
 import { unguarded } from "../../../shared/text/csv-cell.ts";
 import { nearMiss } from "../../../shared/text/near-miss.ts";
 import { DAY, shift } from "../../../shared/time/clock.ts";
 import { isTimestamp, parseTimestamp } from "../../../shared/time/timestamp.ts";
+import type { UserRow } from "../../../store/schema.ts";
+import { scheduleAt } from "../../accounts/opening.ts";
 import { parseSponsor, requireSponsor } from "../../sponsors/sponsor-email.ts";
-import { endOf, FIELDS, type NewUser, type ParsedUser, type Rules } from "../new-user.ts";
+import { endOf, FIELDS, type NewUser, type ParsedUser, type Rules, startOf } from "../new-user.ts";
 
 /** What is wrong with a line of the file: of which column, or "" for the whole line. The header is line 1. */
 export interface Fault {
@@ -35,7 +41,7 @@ export interface Columns {
 
 const READ = [
   ...["username", "email", "full_name", "supervisor", "purpose", "note", "source_networks", "expire_at", "ttl_days"],
-  ...["status", "company_id", "sponsor_email", "starts_at", "hours", "on_request", "profile"],
+  ...["status", "company_id", "sponsor_email", "starts_at", "hours", "hours_end", "on_request", "profile"],
 ] as const;
 /** What an export has besides, and nobody can choose. */
 const ONLY_EXPORTED = [
@@ -133,6 +139,14 @@ export function parseLine(record: CsvRecord, { names }: Columns, rules: Rules): 
       .filter((network) => network !== ""),
     ttlDays: check("ttl_days", () => daysOf(given("ttl_days").trim())),
     expireAt: check("expire_at", () => timeOf(given("expire_at").trim())),
+    startsAt: check("starts_at", () => beginOf(given("starts_at").trim(), rules.now)),
+    hours: check("hours", () => hoursOf(given("hours").trim())),
+    onRequest: check("on_request", () => onRequestOf(given("on_request").trim())),
+  };
+  const startsAt = check("starts_at", () => startOf(input, rules.now)) ?? null;
+  const times = {
+    ...{ startsAt, companyHours: null, hours: check("hours", () => FIELDS.hours(input)) ?? null },
+    ...FIELDS.requestRule(input),
   };
   const user: { readonly [K in keyof ParsedUser]: ParsedUser[K] | undefined } = {
     username: check("username", () => FIELDS.username(input)),
@@ -144,16 +158,16 @@ export function parseLine(record: CsvRecord, { names }: Columns, rules: Rules): 
     sponsorEmail: check("sponsor_email", () => sponsorIn(input, rules)),
     sourceNetworks: check("source_networks", () => FIELDS.sourceNetworks(input)),
     expireAt: check(input.expireAt === undefined ? "ttl_days" : "expire_at", () =>
-      endOf(input, { ...rules, start: rules.now }),
+      endOf(input, { ...rules, start: startsAt ?? rules.now }),
     ),
-    ...{ startsAt: null, hours: null, companyHours: null, hoursEnd: "sessions", hoursDueAt: null },
-    ...{ requestRule: null, requestHours: null, requestGroups: null, profile: null },
+    ...times,
+    hoursEnd: check("hours_end", () => hoursEndOf(given("hours_end").trim())),
+    hoursDueAt: scheduleAt({ ...times, allowedFrom: null, allowedUntil: null }, rules.now).changesAt,
+    profile: null,
   };
   check("status", () => requireActive(given("status").trim()));
   check("company_id", () => requireNoCompany(given("company_id").trim()));
-  check("starts_at", () => requireBegun(given("starts_at").trim(), rules.now));
-  for (const column of ["hours", "on_request", "profile"] as const)
-    check(column, () => requireUnlimited(column, given(column).trim()));
+  check("profile", () => requireNoProfile(given("profile").trim()));
   // What was not parsed has a fault.
   return faults.length > 0 ? faults : { line, user: user as ParsedUser };
 }
@@ -178,10 +192,39 @@ function daysOf(text: string): number | undefined {
 /** Spreadsheets write days: one by itself is meant whole, in UTC, as on the command line. */
 function timeOf(text: string): Date | undefined {
   if (text === "") return undefined;
-  const isDay = /^\d{4}-\d\d-\d\d$/.test(text);
-  if (isDay && isTimestamp(`${text}T00:00:00Z`)) return shift(parseTimestamp(`${text}T00:00:00Z`), DAY);
+  const day = dayOf(text);
+  if (day !== undefined) return shift(day, DAY);
   if (isTimestamp(text)) return parseTimestamp(text);
   throw new UamError("invalid", "expire_at is not an end such as 2026-12-31 or 2026-12-31T17:00:00Z");
+}
+
+/** An export has those that have come, too: they are none any more. */
+function beginOf(text: string, now: Date): Date | undefined {
+  if (text === "") return undefined;
+  const begin = dayOf(text) ?? (isTimestamp(text) ? parseTimestamp(text) : undefined);
+  if (begin === undefined)
+    throw new UamError("invalid", "starts_at is not a beginning such as 2026-12-01 or 2026-12-01T07:00:00Z");
+  return begin <= now ? undefined : begin;
+}
+
+/** The beginning of the day, in UTC; undefined for anything else than a day. */
+function dayOf(text: string): Date | undefined {
+  const isDay = /^\d{4}-\d\d-\d\d$/.test(text) && isTimestamp(`${text}T00:00:00Z`);
+  return isDay ? parseTimestamp(`${text}T00:00:00Z`) : undefined;
+}
+
+function hoursOf(text: string): Hours | null {
+  return text === "" || text === "always" ? null : parseHours(text);
+}
+
+function hoursEndOf(text: string): UserRow["hoursEnd"] {
+  const known = text === "" ? "sessions" : HOURS_ENDS.find((one) => one === text);
+  if (known === undefined) throw new UamError("invalid", `hours_end is one of ${HOURS_ENDS.join(", ")}`);
+  return known;
+}
+
+function onRequestOf(text: string): OnRequest | null {
+  return text === "" || text === "none" ? null : parseOnRequest(text);
 }
 
 /** An import gives access: it must not open what was shut where the file was written. */
@@ -197,24 +240,10 @@ function requireNoCompany(id: string): void {
   throw new UamError("invalid", "Users of a company are not imported: create them one by one, or empty company_id");
 }
 
-/** Nor what limits a user's access: without it they would have more than where the file was written. */
-function requireUnlimited(column: "hours" | "on_request" | "profile", value: string): void {
-  if (value === "") return;
-  throw new UamError(
-    "invalid",
-    `Users with ${LIMITS[column]} are not imported: create them one by one, or empty ${column}`,
-  );
-}
-
-const LIMITS = { hours: "hours of the week", on_request: "access on request", profile: "a profile" };
-
-/** A start that has come limits nobody. */
-function requireBegun(start: string, now: Date): void {
-  if (start === "" || (isTimestamp(start) && parseTimestamp(start) <= now)) return;
-  throw new UamError(
-    "invalid",
-    "Users whose access begins later are not imported: create them one by one, or empty starts_at",
-  );
+/** Nor what their profile keeps them from. */
+function requireNoProfile(name: string): void {
+  if (name === "") return;
+  throw new UamError("invalid", "Users with a profile are not imported: create them one by one, or empty profile");
 }
 
 /** Throws `invalid` for a file of too many lines. */

@@ -41,6 +41,33 @@ describe("checkImport", () => {
     ]);
   });
 
+  test("reads start, hours and whom they ask as an export writes them, and names what cannot be read", async () => {
+    const start = shift(app.clock.now(), 5 * DAY);
+    const header = "username,email,starts_at,hours,hours_end,on_request,ttl_days";
+    const text = [
+      header,
+      `a,a@example.org,${start.toISOString()},mon-fri 08:00-18:00 Europe/Berlin,logins,self:4h,3`,
+      'b,b@example.org,2020-01-01T00:00:00Z,"mon,tue 08:00-18:00 UTC",sessions,none,',
+      `c,c@example.org,${start.toISOString().slice(0, 10)},always,,,`,
+    ].join("\n");
+    const { good } = await check(text);
+    expect(good.map(({ user }) => user)).toMatchObject([
+      {
+        ...{ startsAt: start, expireAt: shift(start, 3 * DAY), hours: "mon-fri 08:00-18:00 Europe/Berlin" },
+        ...{ hoursEnd: "logins", requestRule: "self", requestHours: 4, requestGroups: null },
+      },
+      { startsAt: null, hours: "mon,tue 08:00-18:00 UTC", hoursEnd: "sessions", requestRule: null },
+      { startsAt: new Date(`${start.toISOString().slice(0, 10)}T00:00:00Z`), hours: null, requestRule: null },
+    ]);
+    expect(good[1]?.user.hoursDueAt).toBeInstanceOf(Date);
+    expect(await faultsOf(`${header}\nd,d@example.org,soon,nights,both,anybody:1h,`)).toEqual([
+      expect.stringMatching(/^2 starts_at: starts_at is not a beginning/),
+      expect.stringMatching(/^2 hours: Not hours such as/),
+      expect.stringMatching(/^2 on_request: /),
+      "2 hours_end: hours_end is one of sessions, logins",
+    ]);
+  });
+
   test("takes the end of the line, or the default", async () => {
     const until = shift(app.clock.now(), 5 * DAY);
     const { good } = await check(
@@ -93,24 +120,13 @@ describe("checkImport", () => {
     ]);
   });
 
-  test("leaves out whom hours, a start, access on request or a profile limit, as an export writes them", async () => {
-    const begun = shift(app.clock.now(), -DAY).toISOString();
-    const later = shift(app.clock.now(), DAY).toISOString();
-    const head = "username,email,starts_at,hours,hours_end,on_request,profile,access";
-    const lines = [
-      `free,f@example.org,${begun},,sessions,,,open`,
-      "night,n@example.org,,mon-fri 22:00-04:00 Europe/Berlin,sessions,,,outside_hours",
-      "asks,a@example.org,,,sessions,self:4h,,on_request",
-      "files,fi@example.org,,,sessions,,drop-box,open",
-      `later,l@example.org,${later},,sessions,,,not_yet`,
-    ];
-    const { good, faults } = await check([head, ...lines].join("\n"));
+  test("leaves out whom a profile limits", async () => {
+    const { good, faults } = await check(
+      "username,email,profile\nfree,f@example.org,\nfiles,fi@example.org,drop-box\n",
+    );
     expect(good.map(({ user }) => user.username)).toEqual(["free"]);
     expect(faults.items.map(({ line, column, error }) => `${line} ${column}: ${error}`)).toEqual([
-      "3 hours: Users with hours of the week are not imported: create them one by one, or empty hours",
-      "4 on_request: Users with access on request are not imported: create them one by one, or empty on_request",
-      "5 profile: Users with a profile are not imported: create them one by one, or empty profile",
-      "6 starts_at: Users whose access begins later are not imported: create them one by one, or empty starts_at",
+      "3 profile: Users with a profile are not imported: create them one by one, or empty profile",
     ]);
   });
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { verifyAudit } from "../../../../src/domain/audit/verify.ts";
+import { nextHoursChange } from "../../../../src/domain/lifecycle/hours.ts";
 import { type ImportOptions, importUsers } from "../../../../src/domain/users/import/import-users.ts";
 import { createUser } from "../../../../src/domain/users/users.ts";
 import type { Account } from "../../../../src/protocol/host.ts";
@@ -65,6 +66,23 @@ describe("importUsers", () => {
     const mails = await app.db.select({ recipient: outbox.recipient }).from(outbox);
     for (const one of some(1, 2)) expect(mails).toContainEqual({ recipient: `${one}@example.org` });
     expect(await app.db.select().from(accountIntents)).toEqual([]);
+  });
+
+  test("lets nobody in outside the hours that the file says, or before they ask", async () => {
+    const notToday = (app.clock.now().getUTCDay() + 2) % 7;
+    const hours = `${["sun", "mon", "tue", "wed", "thu", "fri", "sat"][notToday]} 08:00-18:00 UTC`;
+    const file = [
+      "username,email,hours,on_request",
+      `${name(1)},a@example.org,${hours},`,
+      `${name(2)},b@example.org,,self:4h`,
+    ].join("\n");
+    const { created } = await doImport(file);
+    expect(created).toMatchObject([{ hours }, { requestRule: "self", requestHours: 4 }]);
+    for (const one of some(1, 2)) expect(app.host.accounts.get(`ext_${one}`)).toMatchObject({ open: false, file: [] });
+    expect(await nextHoursChange(app.services, app.clock.now())).toEqual(created[0]?.hoursDueAt as Date);
+    const other = `username,email,on_request\n${name(3)},c@example.org,self:4h@nowhere`;
+    expect(await refusal(other)).toContain('There is no group of hosts named "nowhere"');
+    expect(await stored()).toEqual(some(1, 2));
   });
 
   test("of a file with a fault creates nobody, and records that", async () => {
