@@ -34,7 +34,7 @@ import {
   reviewers,
   SPONSOR,
 } from "./route.ts";
-import { givenHours } from "./users/hours.ts";
+import { givenHours, givenMoment } from "./users/hours.ts";
 
 export const ApprovalQuery = v.pipe(
   v.object({
@@ -97,6 +97,12 @@ export const ApplicationReview = v.pipe(
       text("bo@example.org", "Who answers for the new user, if not whom they named; empty for their company's", {
         maxLength: 254,
       }),
+    ),
+    starts_at: v.optional(
+      givenMoment(
+        "2026-12-01T08:00:00Z",
+        "When the new user's access begins; `ttl_days` counts from then. By default, now",
+      ),
     ),
     hours: givenHours,
   }),

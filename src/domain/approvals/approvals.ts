@@ -51,9 +51,10 @@ export interface Review {
   readonly createUser?: boolean | undefined;
   /** Whole days; 0 or absent means `policy.default_ttl`, or the days that a request for more time asks for. */
   readonly ttlDays?: number | undefined;
-  /** What the new user gets beside what was applied for: the company, null for none, the sponsor, "" for nobody of their own, and the hours. */
+  /** What the new user gets beside what was applied for: the company, null for none, the sponsor, "" for nobody of their own, the start and the hours. */
   readonly companyId?: number | null | undefined;
   readonly sponsorEmail?: string | undefined;
+  readonly startsAt?: Date | undefined;
   readonly hours?: Hours | null | undefined;
   /** The profile of the user who is created, by its name. */
   readonly profile?: string | null | undefined;
@@ -185,13 +186,13 @@ export async function listApplications(
 
 /** Throws `invalid` for a review with fields that it has no use for: of a user's request, or where no user is created. */
 function requireFitting(application: ApprovalRow | undefined, review: Review): void {
-  const { approve, createUser, ttlDays = 0, companyId, sponsorEmail, hours, profile } = review;
+  const { approve, createUser, ttlDays = 0, companyId, sponsorEmail, startsAt, hours, profile } = review;
   if (application === undefined) return;
-  const isAboutNew = [companyId, sponsorEmail, hours, profile].some((given) => given !== undefined);
+  const isAboutNew = [companyId, sponsorEmail, startsAt, hours, profile].some((given) => given !== undefined);
   if (isAboutNew && (application.kind !== "access" || !approve || createUser === false))
     throw new UamError(
       "invalid",
-      "company_id, sponsor_email, hours and profile are for the user whom an approval creates",
+      "company_id, sponsor_email, starts_at, hours and profile are for the user whom an approval creates",
     );
   if (application.kind === "access") return;
   if (application.kind === "access_request" && ttlDays !== 0)
@@ -218,13 +219,13 @@ async function lockPending(op: Operation, id: number): Promise<ApprovalRow> {
 
 async function createApplicant(op: Operation, application: ApprovalRow, review: Review): Promise<UserRow> {
   const { username, email, fullName, supervisor, purpose, companyId } = application;
-  const { ttlDays, hours, profile } = review;
+  const { ttlDays, startsAt, hours, profile } = review;
   if (companyId !== null && (review.companyId ?? companyId) !== companyId)
     throw new UamError("invalid", "A manager applied for their own company: the user cannot come from another one");
   // A company's sponsor stays the company's: whoever is that at the time.
   const { sponsorEmail = companyId === null ? application.sponsorEmail : "" } = review;
   const person = { username, email, fullName, supervisor, purpose, sponsorEmail };
-  const belonging = { companyId: companyId ?? review.companyId, hours, profile };
+  const belonging = { companyId: companyId ?? review.companyId, startsAt, hours, profile };
   const input = { ...person, ...belonging, ttlDays, letter: applicationApproved };
   try {
     return await createUser(op.context, input);

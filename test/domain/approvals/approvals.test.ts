@@ -196,6 +196,19 @@ describe("reviewApplication()", () => {
     });
   });
 
+  test("creates the user with the start that the reviewer sets, from which the days count", async () => {
+    const starts_at = new Date(app.clock.now().getTime() + 5 * DAY).toISOString();
+    const id = await applied();
+    const past = await review(id, { approve: true, starts_at: "2020-01-01T00:00:00Z" });
+    expect([past.status, await statusOf(id)]).toEqual([400, "pending"]);
+    expect((await review(id, { approve: true, starts_at, ttl_days: 3 })).status).toBe(200);
+    expect(await userNamed(name)).toMatchObject({
+      ...{ startsAt: new Date(starts_at), hoursDueAt: new Date(starts_at) },
+      expireAt: new Date(Date.parse(starts_at) + 3 * DAY),
+    });
+    expect(app.host.accounts.get(`ext_${name}`)).toMatchObject({ open: false, file: [] });
+  });
+
   test("keeps the sponsor who was named, unless the reviewer leaves that to the company", async () => {
     await review(await applied({ sponsor_email: "bo@example.org" }), { approve: true });
     expect((await userNamed(name))?.sponsorEmail).toBe("bo@example.org");
@@ -204,19 +217,21 @@ describe("reviewApplication()", () => {
     expect((await userNamed(name))?.sponsorEmail).toBe("");
   });
 
-  test.each([{ company_id: null }, { sponsor_email: "bo@example.org" }, { hours: null }])(
-    "refuses %j where no user is created",
-    async (given) => {
-      const id = await applied();
-      for (const body of [
-        { approve: false, reason: "No" },
-        { approve: true, create_user: false },
-      ]) {
-        expect((await review(id, { ...body, ...given })).status).toBe(400);
-      }
-      expect(await statusOf(id)).toBe("pending");
-    },
-  );
+  test.each([
+    { company_id: null },
+    { sponsor_email: "bo@example.org" },
+    { hours: null },
+    { starts_at: "2046-01-01T00:00:00Z" },
+  ])("refuses %j where no user is created", async (given) => {
+    const id = await applied();
+    for (const body of [
+      { approve: false, reason: "No" },
+      { approve: true, create_user: false },
+    ]) {
+      expect((await review(id, { ...body, ...given })).status).toBe(400);
+    }
+    expect(await statusOf(id)).toBe("pending");
+  });
 
   test("create_user false approves without a user, and says so to the applicant", async () => {
     const answer = await review(await applied(), { approve: true, create_user: false });

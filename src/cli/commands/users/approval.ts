@@ -11,10 +11,9 @@ import { daysOption, jsonFlag, oneOf, pageOptions, textOption } from "../../term
 import { belongingOf, companyOption, sponsorOption } from "../../terminal/company-options.ts";
 import { offering } from "../../terminal/completion.ts";
 import { type Command, EXIT, withServices } from "../../terminal/environment.ts";
-import { readHours } from "../../terminal/hours.ts";
 import { type Column, printJson, printPage, printRecord, shortTime } from "../../terminal/output.ts";
 import { profileOption } from "../../terminal/profile-options.ts";
-import { hoursOption } from "./user-hours.ts";
+import { hoursOption, startOption, timesOf } from "./user-hours.ts";
 
 const list = command(
   "list",
@@ -54,6 +53,7 @@ const approve = command(
       ),
       company: companyOption(),
       sponsorEmail: sponsorOption(),
+      from: startOption(),
       hours: hoursOption(),
       profile: profileOption(
         message`The profile that says what the new user may do; "none" for whatever the host lets any account do.`,
@@ -68,7 +68,7 @@ const approve = command(
   ),
   {
     brief: message`Approve an application and create the user, or give a user what they ask for.`,
-    description: message`Approves the application, creates the user and the host account, with the company, sponsor, hours and profile that are given, extends the user who asks for more time, or opens the access of the user who asks for it, and mails the applicant. If that fails, the application stays pending.`,
+    description: message`Approves the application, creates the user and the host account, with the company, sponsor, start, hours and profile that are given, extends the user who asks for more time, or opens the access of the user who asks for it, and mails the applicant. If that fails, the application stays pending.`,
   },
 );
 
@@ -134,14 +134,15 @@ function runList(input: ListInput): Command {
   };
 }
 
-interface GivenReview extends Omit<Review, "companyId" | "hours"> {
+interface GivenReview extends Omit<Review, "companyId" | "startsAt" | "hours"> {
   readonly company?: string | undefined;
+  readonly from?: string | undefined;
   readonly hours?: string | undefined;
 }
 
-function runReview(id: number, { company, hours, ...given }: GivenReview, json: boolean): Command {
+function runReview(id: number, { company, from, hours, ...given }: GivenReview, json: boolean): Command {
   return async (environment) => {
-    const times = hours === undefined ? {} : { hours: await readHours(hours) };
+    const times = await timesOf({ from, hours });
     const { reviewApplication } = await import("../../../domain/approvals/approvals.ts");
     const { applicationRecord } = await import("../../../server/records.ts");
     const reviewed = await withServices(environment, "change", async (context) => {

@@ -17,7 +17,7 @@ import { printJson, printTable, shortTime } from "../../terminal/output.ts";
 /** `--from`, `--hours`, `--hours-end` and `--on-request`. */
 export function timeOptions() {
   return {
-    from: textOption("--from", "TIME", message`When access begins: RFC 3339, or a date (its start, UTC).`),
+    from: startOption(),
     hours: hoursOption(),
     hoursEnd: optional(
       option("--hours-end", choice(HOURS_ENDS), {
@@ -30,6 +30,11 @@ export function timeOptions() {
       }),
     ),
   };
+}
+
+/** `--from`. */
+export function startOption() {
+  return textOption("--from", "TIME", message`When access begins: RFC 3339, or a date (its start, UTC).`);
 }
 
 /** `--hours`. */

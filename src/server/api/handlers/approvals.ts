@@ -3,6 +3,7 @@
 import type { approvals } from "../../../contract/approvals.ts";
 import { listApplications, reviewApplication, submitApplication } from "../../../domain/approvals/approvals.ts";
 import { requestExtension } from "../../../domain/approvals/extensions.ts";
+import { parseTimestamp } from "../../../shared/time/timestamp.ts";
 import { applicationRecord } from "../../records.ts";
 import type { Handlers } from "../http/call.ts";
 
@@ -25,7 +26,8 @@ export const approvalHandlers: Handlers<typeof approvals> = {
   "POST /approvals/:id/review": async ({ context, params, body }) => {
     const { approve, reason, create_user: createUser, ttl_days: ttlDays, hours, profile } = body;
     const given = { companyId: body.company_id, sponsorEmail: body.sponsor_email, hours, profile };
-    const review = { approve, reason, createUser, ttlDays, ...given };
+    const startsAt = body.starts_at === undefined ? undefined : parseTimestamp(body.starts_at, "starts_at");
+    const review = { approve, reason, createUser, ttlDays, startsAt, ...given };
     return applicationRecord(await reviewApplication(context, params.id, review));
   },
 
