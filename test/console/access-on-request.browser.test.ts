@@ -8,7 +8,9 @@ import { parseHours } from "../../src/shared/hours/text.ts";
 import { PAGES } from "../../src/shared/product/pages.ts";
 import { HOUR, shift } from "../../src/shared/time/clock.ts";
 import { users } from "../../src/store/schema.ts";
+import { hosts as hostRows } from "../../src/store/schema-fleet.ts";
 import { HANG } from "../support/hang.ts";
+import { insertHost } from "../support/host-rows.ts";
 import { axeFinds } from "./support/axe.ts";
 import { atRest, describeInBrowser, expectNoFaults } from "./support/browser.ts";
 import { openBrowser } from "./support/chromium.ts";
@@ -66,6 +68,51 @@ describeInBrowser("access on request", () => {
       await page.getByText("You cannot ask now: it is outside your hours.").waitFor();
       expect(await page.getByRole("button", { name: "Ask for access" }).count()).toBe(0);
       await picture(page, "access-outside");
+      expectNoFaults(watched);
+    },
+    HANG,
+  );
+
+  test(
+    "is asked for on some of their hosts, and says on which it is open",
+    async () => {
+      for (const name of ["web1", "web2"]) await insertHost(system, name, { groups: ["default"] });
+      await updateUser(system.system, userId, { hours: null, onRequest: { rule: "self", maxHours: 4 } });
+      const watched = await openSignedIn(browser, system, { user: "alice" });
+      const { page } = watched;
+      await page.setViewportSize({ width: 320, height: 640 });
+      await page.goto(PAGES.me);
+      const hosts = page.getByRole("group", { name: "On which hosts" });
+      const host = (name: string) => hosts.getByRole("checkbox", { name });
+      await host("web2").waitFor();
+      expect(await hosts.getByRole("checkbox", { checked: true }).count()).toBe(3);
+      const target = await hosts.getByText("web2").locator("..").boundingBox();
+      expect(target?.height).toBeGreaterThanOrEqual(44);
+      for (const name of ["local", "web1", "web2"]) {
+        await host(name).focus();
+        await page.keyboard.press("Space");
+      }
+      await page.getByLabel("What for").fill("The database is slow");
+      await page.getByRole("button", { name: "Ask for access" }).click();
+      await hosts.getByRole("alert").getByText("Choose a host.").waitFor();
+      await picture(page, "access-hosts-phone");
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
+      expect(await axeFinds(page)).toEqual([]);
+      await host("web2").check();
+      await page.getByRole("button", { name: "Ask for access" }).click();
+      await page.getByText("Your access is open.").waitFor();
+      await hosts.getByText(/^web2, open until /).waitFor();
+      expect(await hosts.getByText(/, open until /).count()).toBe(1);
+      await page.setViewportSize({ width: 1280, height: 800 });
+      await page.emulateMedia({ colorScheme: "dark" });
+      await picture(page, "access-hosts-open");
+      expect(await axeFinds(page)).toEqual([]);
+      const { id } = (await system.db.select().from(hostRows).where(eq(hostRows.name, "web2")))[0] ?? {};
+      const [stored] = await system.db.select().from(users).where(eq(users.id, userId));
+      expect(Object.keys(JSON.parse(stored?.allowedHosts ?? ""))).toEqual([String(id)]);
+      await page.getByRole("button", { name: "End it now" }).click();
+      await page.getByText("Your access is ended.").waitFor();
+      expect(await hosts.getByText(/, open until /).count()).toBe(0);
       expectNoFaults(watched);
     },
     HANG,

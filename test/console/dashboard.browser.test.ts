@@ -100,6 +100,27 @@ describeInBrowser("the dashboard", () => {
     expect(await menu("Dashboard").getAttribute("data-count")).toBe("1");
   });
 
+  test("says how many are open now, where that is not everybody who is active", async () => {
+    await create("ben", 10);
+    await open();
+    const counters = page.getByRole("list", { name: "Users now" });
+    await counters.getByText("active").waitFor();
+    expect(await counters.getByText("open now").count()).toBe(0);
+    const later = { username: "later", email: "later@example.org" };
+    await admin.call("POST", "/users", { ...later, starts_at: shift(system.clock.now(), 5 * DAY).toISOString() });
+    for (const width of [320, 1280]) {
+      await page.setViewportSize({ width, height: 800 });
+      await open();
+      await counters.getByRole("link", { name: "1 open now" }).waitFor();
+      expect(await counters.getByRole("link", { name: "2 active" }).count()).toBe(1);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+    }
+    await counters.getByRole("link", { name: "1 open now" }).click();
+    await arrive(page, "Users");
+    await says(page, "ben");
+    expect(await page.getByText("later").count()).toBe(0);
+  });
+
   test("keeps what is wrong apart from the reviews that wait", async () => {
     const { client } = await system.user("alice");
     await client.call("POST", "/me/lock");

@@ -205,6 +205,41 @@ describeInBrowser("hours", () => {
   );
 
   test(
+    "are asked for on hosts of some groups only, as the allowance says",
+    async () => {
+      await client.call("POST", "/host-groups", { name: "web" });
+      await page.setViewportSize({ width: 320, height: 900 });
+      await page.goto(userPage(id));
+      await press("Hours …");
+      expect(await page.getByLabel("Only hosts of these groups").count()).toBe(0);
+      await page.getByLabel("Access on request").selectOption("review");
+      const groups = page.getByLabel("Only hosts of these groups");
+      await groups.fill("web, nope");
+      await page
+        .getByRole("dialog")
+        .getByText(/no group of hosts named "nope"/)
+        .waitFor();
+      await groups.fill("web");
+      await page.getByRole("button", { name: "Save", exact: true }).waitFor();
+      await picture("hours-groups-phone");
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
+      expect(await axeFinds(page)).toEqual([]);
+      await press("Save");
+      await page.getByText("The access times of jensen were changed.").waitFor();
+      expect((await stored()).on_request).toEqual({ rule: "review", max_hours: 4, groups: ["web"] });
+      await page.getByText(/for 4 hours at most, on hosts of web$/).waitFor();
+      await press("Hours …");
+      expect(await groups.inputValue()).toBe("web");
+      await groups.fill("");
+      await press("Save");
+      await page.getByText(/for 4 hours at most$/).waitFor();
+      expect((await stored()).on_request).toEqual({ rule: "review", max_hours: 4 });
+      expectNoFaults(admin);
+    },
+    HANG,
+  );
+
+  test(
     "of a company and of a group of hosts are in theirs",
     async () => {
       const company = (await client.call("POST", "/companies", { name: "Lindqvist AB" })).body.data.id;

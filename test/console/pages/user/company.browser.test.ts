@@ -81,6 +81,7 @@ describeInBrowser("a manager's company", () => {
       await hands.type("Username", "cleo");
       await hands.type("E-mail", "cleo@example.org");
       await hands.type("Purpose", "Maintenance");
+      await hands.type("Hours", "Tuesdays, 8 to 18");
       await hands.press("button", "Send the application");
       await says(page, "Your application for cleo was sent. An administrator decides.");
       await hands.press("button", "More time … bob");
@@ -92,10 +93,10 @@ describeInBrowser("a manager's company", () => {
       await hands.press("button", "Send the request");
       await says(page, "Your request was sent.");
       const applied = await pending();
-      expect(applied.map(({ username, requested_by }: Record<string, string>) => [username, requested_by])).toEqual(
+      expect(applied).toEqual(
         expect.arrayContaining([
-          ["cleo", "alice"],
-          ["bob", "alice"],
+          expect.objectContaining({ username: "cleo", requested_by: "alice", hours_wish: "Tuesdays, 8 to 18" }),
+          expect.objectContaining({ username: "bob", requested_by: "alice", hours_wish: "" }),
         ]),
       );
       expect(applied).toHaveLength(2);
