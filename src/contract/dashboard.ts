@@ -106,7 +106,7 @@ const AttentionRecord = v.pipe(
       count(1),
       v.description("How often access is still to be taken away; `GET /admin/problems` says whose"),
     ),
-    hosts: v.pipe(count(0), v.description("How many problems further hosts have; `GET /admin/problems` names them")),
+    hosts: v.pipe(count(0), v.description("How many problems hosts have; `GET /admin/problems` names them")),
     receivers: v.pipe(
       v.array(AwayRecord),
       v.description("Webhooks, and the stream of audit records, whose last attempt failed"),
@@ -135,7 +135,7 @@ const ProblemPage = v.object({
   hosts: v.optional(
     v.pipe(
       v.object({ total: count(1), items: v.array(HostProblemRecord) }),
-      v.description("Problems of hosts; only if there are others than the service's own"),
+      v.description("Problems of hosts; only if there are others than the service's own, or that one has some"),
     ),
   ),
 });

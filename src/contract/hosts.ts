@@ -101,7 +101,7 @@ export const HostProblemRecord = v.pipe(
     kind: v.pipe(
       v.picklist(HOST_PROBLEM_KINDS),
       v.description(
-        "As the agent says, `conflict`: name or uid is somebody else's; `missing`: the account is gone; `refused`: a change failed, and is retried; `drift`: it differed, and was repaired (shown for a day); `finding`: as of `uam doctor`. As the service sees, `silent`, `lease_ended`, `diverged` and `unknown`, accounts that the database has lost (both until `uam fleet accept`), `clock`, `no_lease`, `locked`",
+        "As the agent says, `conflict`: name or uid is somebody else's; `missing`: the account is gone; `refused`: a change failed, and is retried; `drift`: it differed, and was repaired (shown for a day); `finding`: as of `uam doctor`. As the service sees, `silent`, `lease_ended`, `diverged` and `unknown`, accounts that the database has lost (both until `uam fleet accept`), `clock`, `no_lease`, `locked`, and `profile`, one that the host says it does not hold",
       ),
     ),
     text: described("The uid 60007 belongs to bob", "The problem, as a sentence"),

@@ -26,6 +26,7 @@ const REMEDIES: Readonly<Record<HostProblem["kind"], { readonly state: "fault" |
   refused: { state: "fault", remedy: "correct there what is named; the agent tries again by itself" },
   drift: { state: "note", remedy: "it was repaired; find out who changes accounts there by hand" },
   finding: { state: "note", remedy: "run uam doctor there" },
+  profile: { state: "fault", remedy: "correct there what is named; it is tried again by itself" },
 };
 
 /** Nothing if the service's own host is the only one. */

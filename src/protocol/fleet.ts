@@ -134,7 +134,7 @@ export const PROBLEM_KINDS = ["conflict", "missing", "refused", "drift", "findin
 /** Problems of hosts: those that their agents report, and those that the service sees by itself. */
 export const HOST_PROBLEM_KINDS = [
   ...PROBLEM_KINDS,
-  ...(["silent", "lease_ended", "diverged", "unknown", "clock", "no_lease", "locked"] as const),
+  ...(["silent", "lease_ended", "diverged", "unknown", "clock", "no_lease", "locked", "profile"] as const),
 ] as const;
 
 /** A current problem of the host. */

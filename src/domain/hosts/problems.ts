@@ -2,6 +2,7 @@
 
 import { and, asc, count, desc, eq, gte, inArray, lt, ne, or, sql } from "drizzle-orm";
 import type { HOST_PROBLEM_KINDS } from "../../protocol/fleet.ts";
+import type { ProfileState } from "../../protocol/profile.ts";
 import { offsetOf, type Page, type Paged } from "../../shared/product/page.ts";
 import { DAY, MINUTE, SECOND, shift } from "../../shared/time/clock.ts";
 import { DEFAULT_LEASE, isForever, leaseInForce } from "../../shared/time/lease.ts";
@@ -37,6 +38,11 @@ const CONDITION = {
   ...{ id: hosts.id, name: hosts.name, kind: hosts.kind, status: hosts.status, leaseMs: hosts.leaseMs },
   ...{ lastSeenAt: hosts.lastSeenAt, enrolledAt: hosts.enrolledAt, leaseUntil: hosts.leaseUntil },
   ...{ divergedAt: hosts.divergedAt, clockOffsetMs: hosts.clockOffsetMs },
+  // Of thousands of hosts only what few of them have to say.
+  profiles: {
+    sql: sql`case when ${hosts.profiles} like '%"state":"problem"%' then ${hosts.profiles} end`,
+    read: (said: unknown) => said as HostRow["profiles"],
+  },
 };
 
 type Condition = Pick<HostRow, keyof typeof CONDITION>;
@@ -67,9 +73,21 @@ export function hasEnded({ leaseUntil }: Pick<HostRow, "leaseUntil">, lease: num
   return lease !== 0 && leaseUntil !== null && leaseUntil <= now;
 }
 
-/** The problems that the service itself sees on a host, with the lease in force. */
+/** The profiles that the host does not hold by its newest word, and why; the service's own is asked each minute. */
+function unheldOf(host: Condition, { now }: Sight): readonly HostProblem[] {
+  if (!host.profiles?.includes('"problem"')) return [];
+  const since = host.kind === "local" ? now : (host.lastSeenAt ?? host.enrolledAt);
+  return (JSON.parse(host.profiles) as readonly ProfileState[]).flatMap((one) => {
+    if (one.state === "applied") return [];
+    const text = `It does not hold the profile ${one.name}: ${one.problem}`;
+    return [{ hostId: host.id, host: host.name, account: "", kind: "profile" as const, text, since }];
+  });
+}
+
+/** The problems that the service itself sees on a host, with the lease in force; of its own, only what it says of profiles. */
 export function conditionsOf(host: Condition, lease: number, sight: Sight): readonly HostProblem[] {
-  if (host.kind === "local") return [];
+  const unheld = unheldOf(host, sight);
+  if (host.kind === "local") return unheld;
   const { now, startedAt } = sight;
   const found: HostProblem[] = [];
   const note = (kind: HostProblem["kind"], text: string, since: Date) =>
@@ -97,7 +115,7 @@ export function conditionsOf(host: Condition, lease: number, sight: Sight): read
   if (lease === 0)
     note("no_lease", "It has no lease: cut off from the service, it stays open indefinitely", host.enrolledAt);
   if (host.status === "locked") note("locked", "It is locked: nobody can log in there", seen);
-  return found;
+  return [...found, ...unheld];
 }
 
 /** Until when a silent host lets people in, as a sentence. */
@@ -114,7 +132,8 @@ export async function problemsOf(
   sight: Sight,
 ): Promise<readonly HostProblem[]> {
   const remote = rows.filter(({ kind }) => kind === "remote");
-  if (remote.length === 0) return [];
+  const own = rows.filter(({ kind }) => kind === "local").flatMap((host) => unheldOf(host, sight));
+  if (remote.length === 0) return own;
   const leases = await leasesOf(db, remote);
   const byId = new Map(remote.map((host) => [host.id, host]));
   const reported = await db
@@ -132,7 +151,7 @@ export async function problemsOf(
   const told = reported.map(({ hostId, account, kind, text, since }): HostProblem => {
     return { hostId, host: byId.get(hostId)?.name ?? "", account, kind, text, since };
   });
-  return [...seen, ...told].sort((a, b) => a.since.getTime() - b.since.getTime() || a.hostId - b.hostId);
+  return [...own, ...seen, ...told].sort((a, b) => a.since.getTime() - b.since.getTime() || a.hostId - b.hostId);
 }
 
 /** How many problems each of the hosts has. */
@@ -158,7 +177,7 @@ export async function countProblems(
   );
 }
 
-/** One page of the problems of all hosts, the oldest first; undefined where the service's own is the only one. */
+/** One page of the problems of all hosts, the oldest first; undefined where the service's own is the only one, and has none. */
 export async function pageHostProblems(
   { db, clock }: Pick<Context, "db" | "clock">,
   page: Page,
@@ -166,9 +185,9 @@ export async function pageHostProblems(
 ): Promise<Paged<HostProblem> | undefined> {
   return await db.transaction(
     async (tx) => {
-      const rows = await tx.select().from(hosts).where(eq(hosts.kind, "remote")).orderBy(asc(hosts.id));
-      if (rows.length === 0) return undefined;
+      const rows = await tx.select().from(hosts).orderBy(asc(hosts.id));
       const all = await problemsOf(tx, rows, { now: clock.now(), startedAt });
+      if (all.length === 0 && rows.every(({ kind }) => kind === "local")) return undefined;
       return { total: all.length, items: all.slice(offsetOf(page), offsetOf(page) + page.pageSize) };
     },
     { isolationLevel: "repeatable read", accessMode: "read only" },
@@ -187,17 +206,18 @@ export async function countProblemsByKind(
   startedAt?: Date,
 ): Promise<ReadonlyMap<HostProblem["kind"], number>> {
   const now = clock.now();
-  const isRemote = eq(hosts.kind, "remote");
-  const stored = jsonRows(CONDITION, sql`${hosts} where ${isRemote}`, [asc(hosts.id)]);
+  const stored = jsonRows(CONDITION, sql`${hosts}`, [asc(hosts.id)]);
   const [{ rows } = { rows: [] }] = await db.select({ rows: stored }).from(sql`(select) one`);
-  if (rows.length === 0) return new Map();
-  const leases = await allGroupLeases(db);
-  const reported = await db
-    .select({ kind: hostProblems.kind, problems: count() })
-    .from(hostProblems)
-    .innerJoin(hosts, eq(hosts.id, hostProblems.hostId))
-    .where(and(isRemote, isShown(now)))
-    .groupBy(hostProblems.kind);
+  const isAlone = rows.every(({ kind }) => kind === "local");
+  const leases = isAlone ? new Map<number, readonly number[]>() : await allGroupLeases(db);
+  const reported = isAlone
+    ? []
+    : await db
+        .select({ kind: hostProblems.kind, problems: count() })
+        .from(hostProblems)
+        .innerJoin(hosts, eq(hosts.id, hostProblems.hostId))
+        .where(and(eq(hosts.kind, "remote"), isShown(now)))
+        .groupBy(hostProblems.kind);
   const counted = new Map<HostProblem["kind"], number>(reported.map(({ kind, problems }) => [kind, problems]));
   for (const host of rows) {
     const lease = leaseInForce(host.leaseMs, leases.get(host.id) ?? []);

@@ -18,7 +18,7 @@ export interface Attention {
   readonly incidents: { readonly total: number; readonly items: readonly Incident[] };
   /** How often access is still to be taken away. */
   readonly owed: number;
-  /** How many problems further hosts have. */
+  /** How many problems hosts have. */
   readonly hosts: number;
   /** Receivers of audit records whose last attempt failed. */
   readonly receivers: readonly ReceiverState[];

@@ -97,7 +97,7 @@ function storedGauges(registers: Registry[]): (figures: Shown | undefined) => vo
   );
   const owed = gauge("uam_owed_closings", "How often access is still to be taken away");
   const since = gauge("uam_owed_seconds", "For how long the oldest of these has been waiting; 0: there is none");
-  const problems = gauge("uam_host_problems", "Problems of further hosts, by kind", "kind");
+  const problems = gauge("uam_host_problems", "Problems of hosts, by kind", "kind");
   const backup = gauge("uam_backup_timestamp_seconds", "When the newest backup was made; 0: never");
   const all = [users, outbox, approvals, head, lag, away, owed, since, problems, backup];
   return (figures) => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { eq } from "drizzle-orm";
+import { eq, isNotNull } from "drizzle-orm";
 import { checkBackups } from "../../../src/doctor/backups.ts";
 import { addAdmin } from "../../../src/domain/auth/administrators/admin.ts";
 import { createWebhook, updateWebhook } from "../../../src/domain/events/webhooks.ts";
@@ -8,8 +8,9 @@ import { audited } from "../../../src/domain/operation/audited.ts";
 import { oldBackup } from "../../../src/domain/stats/backups.ts";
 import { UamError } from "../../../src/shared/errors.ts";
 import { DAY, HOUR, MINUTE, shift } from "../../../src/shared/time/clock.ts";
-import { outbox, users } from "../../../src/store/schema.ts";
+import { LOCAL_HOST, outbox, users } from "../../../src/store/schema.ts";
 import { webhooks } from "../../../src/store/schema-events.ts";
+import { hosts } from "../../../src/store/schema-fleet.ts";
 import { ADMIN_PASSWORD, type Client, createTestApp, type TestApp } from "../../support/app.ts";
 import { insertHost } from "../../support/host-rows.ts";
 
@@ -170,6 +171,44 @@ test("readAttention() counts requests, receivers from their first failure on, an
   ]);
   await updateWebhook(app.system, entry.id, { status: "disabled" });
   expect((await attention()).receivers).toEqual([]);
+});
+
+test("a profile that a host does not hold is a problem of the host, of the service's own as of others, until it does", async () => {
+  const { hosts: before } = await attention();
+  const said = (...names: readonly string[]) => JSON.stringify(names.map((name) => stateOf(name)));
+  const stateOf = (name: string) =>
+    name === "fine" ? { name, state: "applied" } : { name, state: "problem", problem: `/data/${name} does not exist` };
+  const { id } = await insertHost(app, "unheld", { profiles: said("fine", "one", "two") });
+  await app.db.update(hosts).set({ profiles: said("one", "fine") }).where(eq(hosts.id, LOCAL_HOST));
+  expect((await attention()).hosts).toBe(before + 3);
+  const { hosts: named } = (await admin.call("GET", "/admin/problems?page_size=100")).body.data;
+  const found = named.items.filter(({ kind }: { kind: string }) => kind === "profile");
+  expect(named.total).toBe(before + 3);
+  expect(found.map(({ text }: { text: string }) => text).sort()).toEqual([
+    "It does not hold the profile one: /data/one does not exist",
+    "It does not hold the profile one: /data/one does not exist",
+    "It does not hold the profile two: /data/two does not exist",
+  ]);
+  const counts = async (host: number) => (await admin.call("GET", `/hosts/${host}`)).body.data.problems.length;
+  expect([await counts(id), await counts(LOCAL_HOST)]).toEqual([2, 1]);
+  await app.db.update(hosts).set({ profiles: said("fine") }).where(isNotNull(hosts.profiles));
+  expect((await attention()).hosts).toBe(before);
+  await app.db.delete(hosts).where(eq(hosts.id, id));
+});
+
+test("the service's own host alone has no problems of hosts but those of profiles", async () => {
+  const alone = await createTestApp();
+  try {
+    const client = await alone.admin();
+    const named = async () => (await client.call("GET", "/admin/problems")).body.data.hosts;
+    expect(await named()).toBeUndefined();
+    const profiles = JSON.stringify([{ name: "one", state: "problem", problem: "/data does not exist" }]);
+    await alone.db.update(hosts).set({ profiles }).where(eq(hosts.id, LOCAL_HOST));
+    expect(await named()).toMatchObject({ total: 1, items: [{ kind: "profile", account: "" }] });
+    expect((await client.call("GET", "/admin/attention")).body.data).toMatchObject({ hosts: 1, problems: 1 });
+  } finally {
+    await alone.close();
+  }
 });
 
 test("readAttention() answers every role, and nobody else", async () => {

@@ -115,6 +115,7 @@ const en = {
       advice: "They are shut. uam fleet accept on the service's host says which they are, asks, and has them removed.",
     },
     clock: { name: "clock is wrong", advice: "Set the clock: accounts expire at another time there." },
+    profile: { name: "profile not held", advice: "Correct on the host what is named." },
     no_lease: { name: "no lease", advice: "Give the host or its group a lease: cut off, it stays open for ever." },
     locked: {
       name: "locked",
