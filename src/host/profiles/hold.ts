@@ -1,6 +1,6 @@
 /** Holding profiles: the groups, what sshd and sudo include, and asking sshd whether it is so. */
 
-import { closeSync } from "node:fs";
+import { closeSync, statSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Purpose } from "../../protocol/host.ts";
 import type { HostProfile, ProfileState } from "../../protocol/profile.ts";
@@ -40,7 +40,10 @@ export async function holdProfiles(
 }
 
 const oneAtATime = createMutex();
-/** What sshd was last told to read by this process, by our directory: a process that ended may not have told it. */
+/**
+ * The file that sshd was last told to read by this process, by its path: a process that ended may not have told it, and another that is at work beside
+ * this one may have told it something else since, even if the file says again what it said.
+ */
 const told = new Map<string, string>();
 const TURN = { look: 50, patience: MINUTE } as const;
 
@@ -151,11 +154,18 @@ async function place(
 ): Promise<void> {
   const path = sshdFileIn(paths.directory);
   if (textIn(path) !== text) placeText(directory, path.slice(paths.directory.length + 1), text, 0o600);
-  if (told.get(path) === text) return;
+  const file = identityOf(path);
+  if (told.get(path) === file) return;
   told.delete(path);
   if (!(await reloadSshd())) throw new UamError("internal", "sshd does not read its configuration anew: reload it");
-  told.set(path, text);
+  told.set(path, file);
   log.info("sshd was told what profiles allow", { path });
+}
+
+/** What no other file that was ever in its place has: each comes there by a rename, which changes the second. */
+function identityOf(path: string): string {
+  const { ino, ctimeNs } = statSync(path, { bigint: true });
+  return `${ino} ${ctimeNs}`;
 }
 
 /** The names of the profiles that do not hold for one of their accounts, as far as they have any. */
