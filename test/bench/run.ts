@@ -34,6 +34,7 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
   flood: { run: async () => (await import("./flood.ts")).benchFlood(), needs: ["dist/uam", "wrk"] },
   enumeration: { run: async (options) => (await import("./enumeration.ts")).benchEnumeration(options), needs: [] },
   reconcile: { run: async () => (await import("./reconcile.ts")).benchReconcile(), needs: ["unshare", "dist/uam"] },
+  profiles: { run: async () => (await import("./profiles.ts")).benchProfiles(), needs: ["unshare"] },
   console: {
     run: async (options) => (await import("./console.ts")).benchConsole(options),
     needs: ["dist/uam", "wrk", "chromium", "npm"],
