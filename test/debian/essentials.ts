@@ -3,6 +3,7 @@
 import type { Container } from "./container.ts";
 import * as direct from "./direct.ts";
 import { evidence } from "./evidence.ts";
+import { profiles } from "./profiles.ts";
 import { secondKeyFile } from "./second-key-file.ts";
 import * as sudo from "./sudo.ts";
 import { underWay } from "./under-way.ts";
@@ -15,6 +16,7 @@ export async function directEssentials(container: Container, program: string, pa
   await underWay(container, "uam");
   await evidence(container, "uam", { spared: true, by: "the service" });
   await secondKeyFile(container, "uam", "alice");
+  await profiles(container, "uam");
   await direct.uninstalls(container);
   await direct.upgrades(container, program, packages);
 }
