@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { openDatabase } from "../../../../src/store/client.ts";
 import { createTestCli, type TestCli } from "../../../support/cli.ts";
+import { createTestClock } from "../../../support/clock.ts";
+import { insertHost } from "../../../support/host-rows.ts";
 
 let cli: TestCli;
 beforeAll(async () => {
@@ -99,6 +102,30 @@ describe("uam profile", () => {
     expect((await cli.run(["profile", "remove", "tunnel"])).stderr).toEndWith("Deleted the profile tunnel.\n");
     expect(await said("profile", "remove", "tunnel")).toEqual([1, 'uam: There is no profile named "tunnel"\n']);
     expect(await cli.json(["profile", "remove", "shell"])).toEqual({ status: "deleted" });
+  });
+
+  test("try --host tries nothing, and says what that host says of the profile, and what to run there", async () => {
+    const { db, close } = openDatabase({ url: cli.variables.UAM_DATABASE_URL ?? "" }, 1);
+    for (const name of ["held", "unheld"]) await cli.json(["profile", "add", name, "--kind", "shell"]);
+    const app = { db, clock: createTestClock() };
+    const problem = { name: "unheld", state: "problem", problem: "sshd gives PermitOpen any" };
+    await insertHost(app, "web1", { profiles: JSON.stringify([{ name: "held", state: "applied" }, problem]) });
+    await insertHost(app, "web2");
+    await close();
+    const tried = (profile: string, host: string) => said("profile", "try", profile, "--host", host);
+    const sentence = (profile: string, host: string, rest: string) => [
+      ...[
+        1,
+        `uam: Nothing was tried: only root of ${host} can, with uam profile try ${profile} there. ${host} ${rest}\n`,
+      ],
+    ];
+    expect(await tried("held", "web1")).toEqual(sentence("held", "web1", "says that it holds held"));
+    expect(await tried("unheld", "web1")).toEqual(
+      sentence("unheld", "web1", "says that it does not hold unheld: sshd gives PermitOpen any"),
+    );
+    expect(await tried("held", "web2")).toEqual(sentence("held", "web2", "has not said whether it holds held"));
+    expect((await tried("none-such", "web1"))[0]).toBe(1);
+    expect((await tried("held", "web9"))[1]).toContain("web9");
   });
 });
 
