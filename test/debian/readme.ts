@@ -30,13 +30,13 @@ export function packageCommands(path: string): readonly string[] {
 /** Containers share the kernel's count of processes by uid: where it is filled up, the accounts of others must have other uids. */
 const OWN_UIDS = "echo UAM_UID_RANGE=70000-79999 >>/etc/uam/uam.env";
 
-/** The commands of docs/install.md for an apt repository that is at `url`, in sudo mode, and with uids of its own. */
-export function repositoryCommands(url: string): readonly string[] {
+/** The commands of docs/install.md for an apt repository that is at `url`: as they are in direct mode, or in sudo mode with uids of its own. */
+export function repositoryCommands(url: string, mode: "direct" | "sudo"): readonly string[] {
   const commands = commandsUnder("docs/install.md", "From an apt repository");
   if (commands.length > MOST_FROM_REPOSITORY) throw new Error(`${commands.length} commands: ${commands.join("; ")}`);
-  return commands.map((line) =>
-    line.replace("https://apt.example.org/uam", url).replace("--mode direct &&", `--mode sudo && ${OWN_UIDS} &&`),
-  );
+  const here = commands.map((line) => line.replace("https://apt.example.org/uam", url));
+  if (mode === "direct") return here;
+  return here.map((line) => line.replace("--mode direct &&", `--mode sudo && ${OWN_UIDS} &&`));
 }
 
 /** The figure that the README gives for `systemd-analyze security uam` in that mode. */

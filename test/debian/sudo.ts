@@ -37,8 +37,8 @@ export async function sudoMode(container: Container, packages: Packages): Promis
 export async function installs(container: Container): Promise<string> {
   return await step("five commands from an apt repository to a user who logs in by ssh, in sudo mode", async () => {
     const said: string[] = [];
-    for (const command of repositoryCommands(REPOSITORY_URL)) {
-      said.push(await container.sh(`cd /root && ${command}`, 120));
+    for (const command of repositoryCommands(REPOSITORY_URL, "sudo")) {
+      said.push(await step(command, () => container.sh(`cd /root && ${command}`, 120)));
       if (command.includes("systemctl start")) await answers(container);
     }
     const [password = ""] = said.find((text) => /^[\w-]{16,}\n$/.test(text))?.split("\n") ?? [];

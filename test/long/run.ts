@@ -11,6 +11,7 @@ const SUITES: Readonly<Record<string, string>> = {
     "the built program on Debian 12, 13 and forky, booted, and 12 becoming 13 under it; one by --suite bookworm, trixie, forky or bookworm-to-trixie",
   release: "bun run release from a clean clone: signed, checked by docs/verify.md, its image run",
   compose: "deploy/compose with podman: from one command to a page, an administrator, a restart and a backup",
+  apt: "docs/install.md letter by letter on Debian 12 and 13; and each older version by apt, upgraded, and brought back",
   upgrade: "data of each older version; from 0.1.0 under load: killed, without room, and at last; and a backup of it",
   load: "traffic for an hour while connections are cut and commands fail: what fails, what grows, what is left",
   ansible:

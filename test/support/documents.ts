@@ -61,6 +61,7 @@ export const BLOCKS: Readonly<Record<string, readonly Run[]>> = {
     { by: "test/long/compose/run.ts" },
     { by: "test/runtime/same-answers.test.ts" },
     { by: "test/runtime/fetch.test.ts" },
+    { by: "test/long/apt/run.ts" },
   ],
   "docs/logins.md": here(2),
   "docs/monitoring.md": [{ not: "it reads the journal of an installed service" }],

@@ -1,7 +1,7 @@
 /** The programs of older versions, each built from its commit once, and a log filled by the code of 0.1.0. */
 
 import { spawnSync } from "node:child_process";
-import { copyFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** The commits: that of 0.1.0 is before the audit log counted its series, so that the whole log has to be rewritten. */
@@ -33,6 +33,17 @@ export function buildOld(version: OldVersion, tell: (line: string) => void): Old
   run(source, process.execPath, "src/build/build.ts");
   copyFileSync(join(source, "dist/uam"), binary);
   return { binary, source };
+}
+
+/** The Debian package of that version, made once by its own code of its own program. */
+export function packageOld(version: OldVersion, tell: (line: string) => void): string {
+  const { source } = buildOld(version, tell);
+  const path = join(source, "../uam.deb");
+  if (existsSync(path)) return path;
+  const partial = join(source, "dist/partial.deb");
+  run(source, process.execPath, "src/build/deb.ts", "--uncompressed", partial);
+  renameSync(partial, path);
+  return path;
 }
 
 /** Fills an empty log, by the code that made the logs of that version for its benchmarks. */
