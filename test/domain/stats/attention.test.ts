@@ -179,7 +179,10 @@ test("a profile that a host does not hold is a problem of the host, of the servi
   const stateOf = (name: string) =>
     name === "fine" ? { name, state: "applied" } : { name, state: "problem", problem: `/data/${name} does not exist` };
   const { id } = await insertHost(app, "unheld", { profiles: said("fine", "one", "two") });
-  await app.db.update(hosts).set({ profiles: said("one", "fine") }).where(eq(hosts.id, LOCAL_HOST));
+  await app.db
+    .update(hosts)
+    .set({ profiles: said("one", "fine") })
+    .where(eq(hosts.id, LOCAL_HOST));
   expect((await attention()).hosts).toBe(before + 3);
   const { hosts: named } = (await admin.call("GET", "/admin/problems?page_size=100")).body.data;
   const found = named.items.filter(({ kind }: { kind: string }) => kind === "profile");
@@ -191,7 +194,10 @@ test("a profile that a host does not hold is a problem of the host, of the servi
   ]);
   const counts = async (host: number) => (await admin.call("GET", `/hosts/${host}`)).body.data.problems.length;
   expect([await counts(id), await counts(LOCAL_HOST)]).toEqual([2, 1]);
-  await app.db.update(hosts).set({ profiles: said("fine") }).where(isNotNull(hosts.profiles));
+  await app.db
+    .update(hosts)
+    .set({ profiles: said("fine") })
+    .where(isNotNull(hosts.profiles));
   expect((await attention()).hosts).toBe(before);
   await app.db.delete(hosts).where(eq(hosts.id, id));
 });
