@@ -157,7 +157,6 @@ export const TESTED_BY: Readonly<Record<string, readonly string[]>> = {
   "shared/product/token-limits.ts": ["server/api/tokens.test.ts"],
   "shared/system/durable-file.ts": ["agent/agent.test.ts"],
   "shared/system/systemd.ts": ["doctor/time.test.ts"],
-  "shared/text/account-name.ts": ["host/account.test.ts"],
   "shared/text/host-name.ts": ["server/api/hosts.test.ts"],
   "shared/text/octal.ts": ["doctor/files.test.ts"],
 
