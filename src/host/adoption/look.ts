@@ -18,7 +18,19 @@ const LOWEST_UID = 1000;
 /** Ranges of login.defs and subuid(5) that ordinary accounts are in, or that are no uids. */
 const NOT_SYSTEM = /^(?:UID_|GID_|SYS_GID_|SUB_|\/etc\/)/;
 /** Members of these are root, or can become it. */
-const POWERFUL = new Set(["root", "sudo", "wheel", "admin", "adm", "docker", "lxd", "libvirt", "disk", "shadow"]);
+const POWERFUL = new Set([
+  "root",
+  "sudo",
+  "wheel",
+  "admin",
+  "adm",
+  "docker",
+  "lxd",
+  "incus-admin",
+  "libvirt",
+  "disk",
+  "shadow",
+]);
 
 /** See `Adopter.look`. */
 export async function lookAtAccount(

@@ -10,7 +10,20 @@ import { textIn } from "./held.ts";
 import { COMMANDS_DIRECTORY, isProfileGroup, type ProfilePaths } from "./names.ts";
 
 /** Groups that nobody gets by a profile, whatever a file says: their members are root's equals, or accounts that are ours. */
-const NEVER = ["root", "shadow", "disk", "kmem", "sudo", "wheel", "admin", "docker", "lxd", "uam-ext"];
+const NEVER = [
+  "root",
+  "shadow",
+  "disk",
+  "kmem",
+  "sudo",
+  "wheel",
+  "admin",
+  "docker",
+  "lxd",
+  "incus-admin",
+  "libvirt",
+  "uam-ext",
+];
 const OPEN_TO_ALL = 0o005;
 const WRITABLE = 0o022;
 
