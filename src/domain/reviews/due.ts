@@ -9,15 +9,16 @@ import { tellAdministrators } from "../mail/administrators.ts";
 import { reviewReminder } from "../mail/review-messages.ts";
 import { type Services, systemContext } from "../operation/context.ts";
 import { readSetting } from "../settings/settings.ts";
+import { QUESTION_TTL } from "../sponsors/questions.ts";
 import { finishAnswers } from "./carry-out.ts";
 import { closeIfAnswered } from "./close.ts";
-import { askSponsors } from "./of-sponsor.ts";
+import { askNewSponsors, askSponsors } from "./of-sponsor.ts";
 import { countLeft } from "./reviews.ts";
 import { DUE_DAYS, reviewFacts, startReview } from "./start.ts";
 import { settleGone, settleOpen } from "./unanswered.ts";
 
 /** Days before the day of a review, on which who has to answer is reminded. */
-const REMINDERS: readonly number[] = [7, 3, 1];
+const REMINDERS: readonly [number, ...number[]] = [7, 3, 1];
 
 /**
  * Carries out what is outstanding, reminds, and settles what was not answered by its day: in the service's name, and not while the clock is
@@ -46,6 +47,7 @@ async function workOn(
   const context = systemContext(services);
   await settleGone(context, review.id, signal);
   await remind(services, review, time.now);
+  await askWhoIsNew(services, review, time.now);
   if (time.holdUntil === undefined && review.dueAt <= time.now) {
     await settleOpen(context, review.id, { disables: review.unanswered === "disable", dueBy: time.now, signal });
     await finishAnswers(services, signal, review.id);
@@ -71,6 +73,15 @@ async function remind(services: Services, { id }: ReviewRow, now: Date): Promise
     const occasion = `review:${id}:${days}`;
     await askSponsors({ tx, context: services }, review, { days });
     await tellAdministrators({ tx, context: services }, message, { about: "users", occasion });
+  });
+}
+
+/** Between the end of the first links and the first reminder nobody is new: a reminder is still to come. */
+async function askWhoIsNew(services: Services, { id, startedAt, dueAt }: ReviewRow, now: Date): Promise<void> {
+  if (now >= shift(startedAt, QUESTION_TTL) && now < shift(dueAt, -REMINDERS[0] * DAY)) return;
+  await services.db.transaction(async (tx) => {
+    const [review] = await tx.select().from(reviews).where(eq(reviews.id, id)).for("update");
+    if (review?.status === "open" && review.dueAt > now) await askNewSponsors({ tx, context: services }, review, now);
   });
 }
 

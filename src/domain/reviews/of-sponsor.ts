@@ -58,13 +58,18 @@ interface Occasion {
   readonly again?: true;
 }
 
-/** Mails each sponsor, once with all of theirs who are not answered for. */
-export async function askSponsors(op: Telling, review: ReviewRow, occasion: Occasion = {}): Promise<void> {
+/** Mails each sponsor, or each of some, once with all of theirs who are not answered for. */
+export async function askSponsors(
+  op: Telling,
+  review: ReviewRow,
+  occasion: Occasion = {},
+  some?: readonly string[],
+): Promise<void> {
   const { policy } = op.context;
   if (policy.sponsor.mode === "off") return;
   const open = Map.groupBy(await selectItems(op.tx, review.id, { isOpen: true }), ({ sponsor }) => sponsor);
   for (const [email, theirs] of open) {
-    if (email === "") continue;
+    if (email === "" || some?.includes(email) === false) continue;
     const question = await askQuestion(op, { kind: "review", email, about: [review.id] });
     const names = theirs.map(({ item }) => item.username);
     const message = reviewAsked(
@@ -74,6 +79,19 @@ export async function askSponsors(op: Telling, review: ReviewRow, occasion: Occa
     );
     await queueMail(op, { recipient: email, message, expiresAt: question.expiresAt, dedupeKey: keyOf(question.id) });
   }
+}
+
+/** Mails those who answer for somebody now, and have no link of this review: they became the sponsor after it had begun. */
+export async function askNewSponsors(op: Telling, review: ReviewRow, now: Date): Promise<void> {
+  if (op.context.policy.sponsor.mode === "off") return;
+  const rows = await op.tx.execute<{ email: string }>(sql`
+    select distinct s.email from review_items i join users u on u.id = i.user_id left join companies c on c.id = u.company_id
+      cross join lateral (select coalesce(nullif(u.sponsor_email, ''), lower(c.sponsor_email), '') as email) s
+    where i.review_id = ${review.id} and i.answer is null and s.email <> '' and s.email not in (
+      select q.email from questions q where q.kind = 'review' and q.about = array[${review.id}::bigint]
+        and q.expires_at > ${now.toISOString()}::timestamptz)`);
+  const emails = rows.map(({ email }) => email);
+  if (emails.length > 0) await askSponsors(op, review, {}, emails);
 }
 
 /** Mails each sponsor whose people lose their access because nobody answered for them. */

@@ -186,6 +186,37 @@ describe("the question of a review", () => {
     await admin.call("POST", `/reviews/${id}/close`, { unanswered: "report" });
   });
 
+  test("is asked of whoever becomes the sponsor while it is open, once, also on the last day", async () => {
+    const { id, sponsor, users } = await review(3);
+    const work = async () => await workOnReviews(app.services, await endHold(app.services));
+    const asked = async (email: string) =>
+      (await app.mails(email)).filter(({ subject }) => subject.includes("still right?")).length;
+    await work();
+    expect(await asked(sponsor)).toBe(1);
+    app.clock.advance(9.5 * DAY);
+    admin = await app.admin();
+    await work();
+    const before = await asked(sponsor);
+    const [first, second] = [`first-${count}@example.org`, `second-${count}@example.org`];
+    await admin.call("PATCH", `/users/${users[0]?.id}`, { sponsor_email: first });
+    await work();
+    await work();
+    expect([await asked(first), await asked(sponsor)]).toEqual([1, before]);
+    expect((await admin.call("POST", "/sponsors/move", { from: sponsor, to: second })).status).toBe(200);
+    // Back to where the link was killed by the move.
+    await admin.call("PATCH", `/users/${users[1]?.id}`, { sponsor_email: sponsor });
+    await work();
+    await work();
+    expect([await asked(second), await asked(sponsor)]).toEqual([1, before + 1]);
+    expect((await decide(await tokenOf(sponsor), [{ id: users[1]?.id, answer: "keep" }])).status).toBe(200);
+    expect((await decide(await tokenOf(second), [{ id: users[2]?.id, answer: "keep" }])).status).toBe(200);
+    app.clock.advance(DAY);
+    await work();
+    expect(users.map(({ username }) => isOpen(username))).toEqual([false, true, true]);
+    admin = await app.admin();
+    expect((await admin.call("GET", `/reviews/${id}`)).body.data).toMatchObject({ status: "closed", kept: 2 });
+  });
+
   test("is asked again before the day, and the sponsor is told of whom nobody answered for", async () => {
     const { sponsor, users } = await review(2);
     const subjects = async () => (await app.mails(sponsor)).map(({ subject }) => subject);
