@@ -97,7 +97,10 @@ async function beginDue(services: Services, now: Date): Promise<void> {
     .limit(1);
   const [set] = await services.db.select().from(settings).where(eq(settings.key, "policy.review_every"));
   const since = last?.at ?? set?.updatedAt;
-  if (since === undefined || shift(since, every) > now) return;
+  if (since === undefined) return;
+  // One that began by a clock that was far ahead would be the last for as long as it was.
+  const isAhead = since > shift(now, DAY);
+  if (!isAhead && shift(since, every) > now) return;
   const anybody = sql`select 1 from users u where u.status = 'active' and u.expire_at > ${now.toISOString()}::timestamptz limit 1`;
   if ((await services.db.execute(anybody)).length === 0) return;
   const dueDays = Math.min(DUE_DAYS, Math.max(1, Math.floor(every / DAY / 2)));
