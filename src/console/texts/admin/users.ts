@@ -1,6 +1,5 @@
 /** The list of users, and what is done to many of them. */
 
-import { MAX_DAYS } from "../../../shared/time/duration.ts";
 import { count, inLanguage, number } from "../language.ts";
 
 const en = {
@@ -12,8 +11,8 @@ const en = {
     searchHint: "A part of a name, an e-mail, a supervisor or a purpose.",
     supervisor: "Supervisor",
     supervisorHint: "Exactly this name.",
-    sponsor: "Sponsor's e-mail",
-    sponsorHint: "Their own or their company's; none for nobody.",
+    sponsor: "Sponsor",
+    sponsorHint: "An e-mail; none for nobody.",
     status: "Status",
     anyStatus: "Any",
     access: "Access now",
@@ -83,9 +82,7 @@ const en = {
     extend: (users: number) => `Extend ${count(users, "user", "users")} …`,
     disable: (users: number) => `Disable ${count(users, "user", "users")} …`,
     welcome: (users: number) => `Tell ${count(users, "user", "users")} …`,
-    days: "More days",
-    daysHint: "Counted from the present end of access, or from now if that is over. Empty means the default.",
-    daysWrong: `Give a whole number of days from 1 to ${number(MAX_DAYS)}, or nothing for the default.`,
+    untilHint: (zone: string) => `Instead of days; whoever has a later end keeps it. In your time zone, ${zone}.`,
     check: "Show what will happen",
     checking: (reached: number, total: number) =>
       `Asking what would happen: ${number(reached)} of ${number(total)} users`,
@@ -95,23 +92,26 @@ const en = {
     refused: (users: number) => `Not possible for ${count(users, "user", "users")}, who will be left as they are`,
     already: (users: number) =>
       `${count(users, "of them is disabled already; the account is", "of them are disabled already; their accounts are")} shut once more.`,
-    back: "Change the days",
+    back: "Change the end",
+    later: (users: number) => `${count(users, "user keeps a later end", "users keep their later ends")}.`,
     stop: "Stop after this one",
     failed: (users: number) => `Failed for ${count(users, "user", "users")}`,
     notReached: (users: number) => `Stopped. ${count(users, "user was", "users were")} not touched.`,
     extending: {
       title: (users: number) => `Extend ${count(users, "user", "users")}`,
-      expected: (users: number, days: number) =>
+      by: (days: number) => `by ${days === 0 ? "the default number of days" : count(days, "day", "days")}`,
+      until: (date: string) => `until ${date}`,
+      expected: (users: number, by: string) =>
         users === 0
           ? "Nothing: no user can be extended."
-          : `${count(users, "user is", "users are")} extended by ${days === 0 ? "the default number of days" : count(days, "day", "days")}, and told by mail.`,
+          : `${count(users, "user is", "users are")} extended ${by}, and told by mail.`,
       confirm: (users: number) => `Extend ${count(users, "user", "users")}`,
       running: (reached: number, total: number) => `Extending: ${number(reached)} of ${number(total)} done`,
       done: (users: number) => `${count(users, "user was", "users were")} extended.`,
     },
     disabling: {
       title: (users: number) => `Disable ${count(users, "user", "users")}`,
-      expected: (users: number, _days: number) =>
+      expected: (users: number, _by: string) =>
         users === 0
           ? "Nothing: no user can be disabled."
           : `${count(users, "user", "users")} can no longer log in; what they have running ends now. They are told by mail.`,
@@ -122,7 +122,7 @@ const en = {
     welcoming: {
       title: (users: number) => `Tell ${count(users, "user", "users")} of the account`,
       each: (email: string) => `A mail goes to ${email}.`,
-      expected: (users: number, _days: number) =>
+      expected: (users: number, _by: string) =>
         `${count(users, "user gets", "users get")} the mail that says how to log in.`,
       confirm: (users: number) => `Send ${count(users, "mail", "mails")}`,
       running: (reached: number, total: number) => `Sending: ${number(reached)} of ${number(total)} done`,

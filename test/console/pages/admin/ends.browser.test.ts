@@ -153,6 +153,36 @@ describeInBrowser("the end of a user's access", () => {
     expect((await user()).status).toBe("disabled");
   });
 
+  test("is moved to one day for several at once, and for nobody to an earlier one", async () => {
+    const ends = async () => {
+      const { items } = (await admin.call("GET", "/users?sort=username")).body.data;
+      return (items as { expire_at: string }[]).map(({ expire_at }) => expire_at);
+    };
+    for (const [username, ttl_days] of [
+      ["ben", 20],
+      ["cleo", 90],
+    ] as const)
+      await admin.call("POST", "/users", { username, email: `${username}@example.org`, ttl_days });
+    const [, , cleo = ""] = await ends();
+    await page.goto(PAGES.users);
+    await page.getByRole("checkbox", { name: "Select all 3 on this page" }).click();
+    await page.getByRole("button", { name: "Extend 3 users …" }).click();
+    const until = inDays(40);
+    await dialog().getByLabel("More days").fill("3");
+    await dialog().getByLabel("Or until").fill(local(until));
+    await dialog().getByRole("button", { name: "Show what will happen" }).click();
+    await dialog().getByText("Give days or a date, not both.").waitFor();
+    await dialog().getByLabel("More days").fill("");
+    await dialog().getByRole("button", { name: "Show what will happen" }).click();
+    await dialog()
+      .getByText(/^2 users are extended until .*, and told by mail\.$/)
+      .waitFor();
+    await dialog().getByText("1 user keeps a later end.").waitFor();
+    await dialog().getByRole("button", { name: "Extend 2 users" }).click();
+    await dialog().getByText("2 users were extended.").waitFor();
+    expect(await ends()).toEqual([until.toISOString(), until.toISOString(), cleo]);
+  });
+
   test("is moved and moved back on the dashboard, and the parts of it are for everybody", async () => {
     const { expire_at: before } = await user();
     await page.goto(PAGES.dashboard);

@@ -11,7 +11,7 @@ import { daysOf } from "../days.ts";
 const { extend: texts } = userTexts;
 
 /** The `fields`; the change that is `wanted`, undefined for what cannot be one; and `isWhole()`, which says beside the date that a part is missing. */
-export function useEnd() {
+export function useEnd(untilHint = texts.untilHint) {
   const [text, setText] = useState("");
   const [local, setLocal] = useState("");
   const [isTorn, setTorn] = useState(false);
@@ -47,7 +47,7 @@ export function useEnd() {
         />
         <Input
           label={texts.until}
-          hint={texts.untilHint(zone())}
+          hint={untilHint(zone())}
           error={isBoth && typed === "until" ? texts.both : isTorn ? texts.torn : undefined}
           type="datetime-local"
           value={local}

@@ -11,18 +11,17 @@ import { confirmedTexts } from "../../../texts/hosts-confirmed.ts";
 import { announce } from "../../../ui/announce.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
-import { Input } from "../../../ui/field.tsx";
 import { Form } from "../../../ui/form.tsx";
 import { type Change, makeChange, previewChange } from "../change.ts";
-import { daysOf } from "../days.ts";
 import { useReason } from "../reason.tsx";
+import { useEnd } from "../user/end-fields.tsx";
 import type { UserRecord } from "../user/record.ts";
 import { type BulkKind, bulkTexts } from "./bulk.ts";
 import { type Effects, Expected, Failed } from "./bulk-parts.tsx";
 import { doneOf, failedOf, type Outcome, oneByOne } from "./one-by-one.ts";
 
 type Phase =
-  | { readonly name: "days" }
+  | { readonly name: "end" }
   | { readonly name: "checking"; readonly reached: number }
   | { readonly name: "ready"; readonly previews: readonly Outcome<UserRecord, Effects>[] }
   | { readonly name: "running"; readonly total: number; readonly outcomes: readonly Outcome<UserRecord, string>[] }
@@ -38,15 +37,18 @@ interface BulkDialogProps {
 export function BulkDialog({ kind, users, onClose }: BulkDialogProps) {
   const { bulk } = userListTexts;
   const texts = bulkTexts(kind);
-  const [phase, setPhase] = useState<Phase>(kind === "extend" ? { name: "days" } : { name: "checking", reached: 0 });
-  const [days, setDays] = useState("");
+  const [phase, setPhase] = useState<Phase>(kind === "extend" ? { name: "end" } : { name: "checking", reached: 0 });
+  const end = useEnd(bulk.untilHint);
   const reason = useReason();
   const stopped = useRef(false);
-  const work = workOf(kind, daysOf(days) ?? 0);
+  const chosen = endingBefore(end.until, users);
+  const change: Change | undefined = kind === "disable" ? { kind } : end.wanted;
+  const work = kind === "welcome" ? WELCOME : change && workOf(change);
 
   async function check() {
+    if (work === undefined) return;
     setPhase({ name: "checking", reached: 0 });
-    const previews = await oneByOne(users, work.preview, {
+    const previews = await oneByOne(chosen, work.preview, {
       onProgress: ({ length }) => setPhase({ name: "checking", reached: length }),
       isStopped: () => stopped.current,
     });
@@ -55,7 +57,7 @@ export function BulkDialog({ kind, users, onClose }: BulkDialogProps) {
 
   async function run(chosen: readonly UserRecord[]) {
     const why = reason.read();
-    if (why === undefined) return;
+    if (why === undefined || work === undefined) return;
     const total = chosen.length;
     setPhase({ name: "running", total, outcomes: [] });
     const outcomes = await oneByOne(chosen, (user) => work.make(user, why), {
@@ -83,23 +85,20 @@ export function BulkDialog({ kind, users, onClose }: BulkDialogProps) {
 
   return (
     <Dialog title={texts.title(users.length)} onClose={close}>
-      {phase.name === "days" ? (
-        <DaysForm days={days} onDays={setDays} onChecked={() => void check()} onClose={close} />
-      ) : null}
+      {phase.name === "end" ? <EndForm end={end} onChecked={() => void check()} onClose={close} /> : null}
       {phase.name === "checking" ? (
-        <Progress text={bulk.checking(phase.reached, users.length)} reached={phase.reached} total={users.length}>
+        <Progress text={bulk.checking(phase.reached, chosen.length)} reached={phase.reached} total={chosen.length}>
           <Button onClick={close}>{common.cancel}</Button>
         </Progress>
       ) : null}
       {phase.name === "ready" ? (
         <Expected
-          kind={kind}
-          days={daysOf(days) ?? 0}
+          {...{ kind, change, onClose: close }}
+          later={users.length - chosen.length}
           previews={phase.previews}
           reason={kind === "welcome" ? null : reason.field}
-          onBack={kind === "extend" ? () => setPhase({ name: "days" }) : undefined}
+          onBack={kind === "extend" ? () => setPhase({ name: "end" }) : undefined}
           onConfirm={() => void run(doneOf(phase.previews).map(({ item }) => item))}
-          onClose={close}
         />
       ) : null}
       {phase.name === "running" ? (
@@ -116,59 +115,46 @@ export function BulkDialog({ kind, users, onClose }: BulkDialogProps) {
   );
 }
 
+/** Those whose end a moment would move; all of them where there is none. A date for several takes nobody's access away sooner. */
+function endingBefore(until: string, users: readonly UserRecord[]): readonly UserRecord[] {
+  return users.filter(({ status, expire_at }) => until === "" || status === "expired" || expire_at < until);
+}
+
 /** What is done to each of them; on return it holds, on further hosts as the sentence says. */
 interface Work {
   readonly preview: (user: UserRecord) => Promise<Effects>;
   readonly make: (user: UserRecord, why: string) => Promise<string>;
 }
 
-function workOf(kind: BulkKind, days: number): Work {
-  if (kind === "welcome") {
-    return {
-      preview: async ({ email }) => ({ effects: [userListTexts.bulk.welcoming.each(email)] }),
-      make: async ({ id }) => {
-        await api("POST /users/:id/welcome", { params: { id } });
-        return "";
-      },
-    };
-  }
-  const change: Change = kind === "extend" ? { kind, days } : { kind };
+const WELCOME: Work = {
+  preview: async ({ email }) => ({ effects: [userListTexts.bulk.welcoming.each(email)] }),
+  make: async ({ id }) => {
+    await api("POST /users/:id/welcome", { params: { id } });
+    return "";
+  },
+};
+
+function workOf(change: Change): Work {
   return {
     preview: ({ id }) => previewChange(id, change),
     make: ({ id }, why) => makeChange(id, change, why),
   };
 }
 
-interface DaysFormProps {
-  readonly days: string;
-  readonly onDays: (days: string) => void;
-  /** Called with days that can be used. */
+interface EndFormProps {
+  readonly end: ReturnType<typeof useEnd>;
+  /** Called with an end that can be used. */
   readonly onChecked: () => void;
   readonly onClose: () => void;
 }
 
-function DaysForm({ days, onDays, onChecked, onClose }: DaysFormProps) {
-  const { bulk } = userListTexts;
-  const [error, setError] = useState<string>();
+function EndForm({ end, onChecked, onClose }: EndFormProps) {
   return (
-    <Form
-      onSubmit={() => {
-        if (daysOf(days) === undefined) setError(bulk.daysWrong);
-        else onChecked();
-      }}
-    >
-      <Input
-        label={bulk.days}
-        hint={bulk.daysHint}
-        error={error}
-        value={days}
-        onValue={onDays}
-        inputMode="numeric"
-        autocomplete="off"
-      />
+    <Form onSubmit={() => (end.isWhole() ? onChecked() : undefined)}>
+      {end.fields}
       <div class="actions">
         <Button type="submit" kind="primary">
-          {bulk.check}
+          {userListTexts.bulk.check}
         </Button>
         <Button onClick={onClose}>{common.cancel}</Button>
       </div>

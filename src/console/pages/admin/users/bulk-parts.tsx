@@ -6,8 +6,10 @@ import { userPage } from "../../../../shared/product/pages.ts";
 import { userListTexts } from "../../../texts/admin/users.ts";
 import { common } from "../../../texts/common.ts";
 import { Button } from "../../../ui/button.tsx";
+import { moment } from "../../../ui/clock.ts";
 import { sentenceOf } from "../../../ui/notice.tsx";
 import { Typed } from "../../../ui/typed.tsx";
+import type { Change } from "../change.ts";
 import { DryRun } from "../effects.tsx";
 import type { UserRecord } from "../user/record.ts";
 import { type BulkKind, bulkTexts } from "./bulk.ts";
@@ -20,8 +22,10 @@ export interface Effects {
 
 interface ExpectedProps {
   readonly kind: BulkKind;
-  /** By how much they would be extended; 0 means the default. */
-  readonly days: number;
+  /** What is made of each; nothing of it is said where they are only told. */
+  readonly change: Change | undefined;
+  /** How many keep an end that is later anyhow. */
+  readonly later: number;
   readonly previews: readonly Outcome<UserRecord, Effects>[];
   /** Where it is said why. */
   readonly reason: ComponentChildren;
@@ -32,7 +36,7 @@ interface ExpectedProps {
 }
 
 /** The sum, each user's effects behind it, and the one confirmation. */
-export function Expected({ kind, days, previews, reason, onBack, onConfirm, onClose }: ExpectedProps) {
+export function Expected({ kind, change, later, previews, reason, onBack, onConfirm, onClose }: ExpectedProps) {
   const { bulk } = userListTexts;
   const texts = bulkTexts(kind);
   const place = useRef<HTMLDivElement>(null);
@@ -44,7 +48,8 @@ export function Expected({ kind, days, previews, reason, onBack, onConfirm, onCl
     <div class="stack">
       <div ref={place} tabIndex={-1} class="will">
         <h3>{bulk.expected}</h3>
-        <p>{texts.expected(possible.length, days)}</p>
+        <p>{texts.expected(possible.length, change?.kind === "extend" ? by(change) : "")}</p>
+        {later === 0 ? null : <p>{bulk.later(later)}</p>}
         {kind === "disable" && already > 0 ? <p>{bulk.already(already)}</p> : null}
         <DryRun />
         {possible.length === 0 ? null : (
@@ -76,6 +81,11 @@ export function Expected({ kind, days, previews, reason, onBack, onConfirm, onCl
       </div>
     </div>
   );
+}
+
+function by(change: Extract<Change, { readonly kind: "extend" }>): string {
+  const { extending } = userListTexts.bulk;
+  return "until" in change ? extending.until(moment(change.until)) : extending.by(change.days);
 }
 
 interface FailedProps {

@@ -8,6 +8,7 @@ import { isEmail } from "../../../../shared/text/person.ts";
 import { DAY } from "../../../../shared/time/clock.ts";
 import { api } from "../../../api.ts";
 import { forgetAnswers } from "../../../signed-in.tsx";
+import { userTexts } from "../../../texts/admin/user.ts";
 import { userListTexts } from "../../../texts/admin/users.ts";
 import { userHoursTexts } from "../../../texts/hours/hours.ts";
 import { withoutBreaks } from "../../../typed-text.ts";
@@ -132,7 +133,7 @@ function firstWrong(username: string, email: string, days: number | "both" | und
   return Object.entries({
     ...wrongName(username),
     ...(isEmail(email) ? {} : { email: userListTexts.create.emailWrong }),
-    ...(days === undefined ? { days: userListTexts.bulk.daysWrong } : {}),
+    ...(days === undefined ? { days: userTexts.extend.daysWrong } : {}),
     ...(days === "both" ? { days: userHoursTexts.both } : {}),
   })[0];
 }
