@@ -12,6 +12,7 @@ import { type Column, PagedTable } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { Typed } from "../../ui/typed.tsx";
 import { Loaded, useApi } from "../../use-api.tsx";
+import { toldTimes } from "../admin/told-times.ts";
 import type { HostDetail } from "./state.ts";
 
 const { people: texts } = oneHostTexts;
@@ -72,7 +73,7 @@ const COLUMNS: readonly Column<Person>[] = [
     cell: ({ state, since, problem }) => (
       <div class="event">
         <span class={`status ${LOOKS[state]}`}>{texts.states[state]}</span>
-        {problem === "" ? null : <Typed text={problem} />}
+        {problem === "" ? null : <Typed text={toldTimes(problem)} />}
         {state === "applied" ? null : (
           <span class="hint">
             <Time at={since} />

@@ -6,6 +6,7 @@ import { Section } from "../../ui/page.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { Typed } from "../../ui/typed.tsx";
+import { toldTimes } from "../admin/told-times.ts";
 import type { HostDetail } from "./state.ts";
 
 const { problems: texts } = oneHostTexts;
@@ -35,7 +36,7 @@ const COLUMNS: readonly Column<Problem>[] = [
     cell: ({ kind, text }) => (
       <div class="event">
         <strong>{hostTexts.kinds[kind].name}</strong>
-        <Typed text={text} />
+        <Typed text={toldTimes(text)} />
       </div>
     ),
   },

@@ -11,6 +11,7 @@ import { Time } from "../../../ui/time.tsx";
 import { Typed } from "../../../ui/typed.tsx";
 import { Loaded, useApi, WATCHED } from "../../../use-api.tsx";
 import { useRole } from "../for-role.tsx";
+import { toldTimes } from "../told-times.ts";
 
 const { wrong: texts, problems, hosts } = dashboardTexts;
 
@@ -126,7 +127,8 @@ function Problem({ problem }: { readonly problem: Problems["items"][number] }) {
     <li>
       <Who id={user_id} username={username} />
       {": "}
-      {problems.what(problems.kinds[kind])}. {sentence === "" ? problems.underWay : <Typed text={`${sentence}.`} />}{" "}
+      {problems.what(problems.kinds[kind])}.{" "}
+      {sentence === "" ? problems.underWay : <Typed text={toldTimes(`${sentence}.`)} />}{" "}
       <span class="quiet">
         {problems.since} <Time at={since} />
         {attempts === 0 ? null : `, ${problems.tried(attempts)}`}. {problems.next} <Time at={next_attempt_at} />.
@@ -144,7 +146,7 @@ function HostProblems({ total, items }: NonNullable<Problems["hosts"]>) {
         {shown.map(({ host, account, kind, text, since }) => (
           <li key={`${host} ${account} ${kind} ${text}`}>
             <strong>{seesHosts ? <a href={`${PAGES.hosts}${searchOf({ q: host })}`}>{host}</a> : host}</strong>
-            {account === "" ? "" : `, ${isolated(account)}`}: <Typed text={text.replace(/\.?$/, ".")} />{" "}
+            {account === "" ? "" : `, ${isolated(account)}`}: <Typed text={toldTimes(text.replace(/\.?$/, "."))} />{" "}
             <span class="quiet">
               {problems.since} <Time at={since} />.
             </span>

@@ -71,7 +71,7 @@ function Refused({ refused, log }: Pick<Found, "refused" | "log">) {
       )}
       <p class="quiet">
         {log.read && refused.length === 0 ? `${texts.none} ` : null}
-        <Typed text={`${log.text}.`} />
+        <Typed text={toldTimes(`${log.text}.`)} />
       </p>
     </>
   );

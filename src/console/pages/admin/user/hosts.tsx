@@ -13,6 +13,7 @@ import { Typed } from "../../../ui/typed.tsx";
 import { useDialog } from "../../../ui/use-dialog.ts";
 import { Loaded, useApi } from "../../../use-api.tsx";
 import { useRole } from "../for-role.tsx";
+import { toldTimes } from "../told-times.ts";
 import { ChangeHosts } from "./change-hosts.tsx";
 import type { UserRecord } from "./record.ts";
 
@@ -76,7 +77,7 @@ const COLUMNS: readonly Column<Place & { readonly id: string }>[] = [
     cell: ({ state, problem, removing, lease_until: until }) => (
       <div class="event">
         <span class={`status ${LOOKS[state]}`}>{texts.states[state]}</span>
-        {problem === "" ? null : <Typed text={problem} />}
+        {problem === "" ? null : <Typed text={toldTimes(problem)} />}
         {removing ? <span>{until === null ? texts.forEver : texts.until(clockTime(until))}</span> : null}
       </div>
     ),
