@@ -16,6 +16,14 @@ export interface Entry {
   readonly to: string | "keys" | "leave";
 }
 
+/** Pages that the menu does not name, by who may see them. */
+const BELOW = [
+  { text: texts.companies, to: PAGES.companies, area: "users" },
+  { text: texts.hostGroups, to: PAGES.hostGroups, area: "hosts" },
+  { text: texts.profiles, to: PAGES.profiles, area: "hosts" },
+  { text: texts.sponsors, to: PAGES.sponsors, area: "reviews" },
+] as const;
+
 /** What the session's owner may see and do; nothing that the service would refuse. */
 export function entriesFor(principal: Principal): {
   readonly pages: readonly Entry[];
@@ -23,8 +31,8 @@ export function entriesFor(principal: Principal): {
 } {
   const { user_type: kind, role = "auditor" } = principal;
   const listed = navigationFor({ kind: "open", principal }, true).map(({ href, text }) => ({ text, to: href }));
-  const profiles = maySee(role, "hosts") ? [{ text: texts.profiles, to: PAGES.profiles }] : [];
-  const own = kind === "admin" ? [...profiles, { text: common.nav.account, to: PAGES.account }] : [];
+  const below = BELOW.filter(({ area }) => maySee(role, area));
+  const own = kind === "admin" ? [...below, { text: common.nav.account, to: PAGES.account }] : [];
   const actions = kind === "admin" ? adminActions(role) : userActions();
   return {
     pages: [...listed, ...own],

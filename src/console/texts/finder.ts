@@ -11,7 +11,10 @@ const en = {
   none: "Nothing is called so.",
   found: (amount: number) => count(amount, "result", "results"),
   everybody: "All users who match",
+  companies: "Companies",
+  hostGroups: "Groups of hosts",
   profiles: "Profiles",
+  sponsors: "Sponsors",
   actions: {
     createUser: "Create a user",
     addCompany: "Add a company",
