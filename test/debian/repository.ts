@@ -33,7 +33,7 @@ export async function makeRepositories(
       if (index > 0) cpSync(join(directory, BEFORE), place, { recursive: true });
       const release = await releaseOf(directory, path, version);
       const program = [process.execPath, join(PROJECT, "src/build/release/release.ts"), "apt", place];
-      await must([...environment, ...program, "--key", KEY, "--url", url, "--packages", release], 120);
+      await must([...environment, ...program, "--key", KEY, "--url", url, "--packages", release], 600);
       rmSync(release, { recursive: true });
     }
   } finally {

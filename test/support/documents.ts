@@ -70,6 +70,7 @@ export const BLOCKS: Readonly<Record<string, readonly Run[]>> = {
     ...(["here", "here", "here"] as const),
     { not: "it puts a program into /etc; test/host/profiles/profiles.host.test.ts has one" },
   ],
+  "docs/red-hat.md": [{ not: "nothing of that page was run: no host here has SELinux" }],
   "docs/repair.md": [
     ...here(3),
     { by: "test/cli/rebuild.host.test.ts" },

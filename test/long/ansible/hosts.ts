@@ -22,7 +22,7 @@ export const ADDRESSES: Readonly<Record<Name, string>> = { gate: GATE.web1, web1
 /** Makes the repository in `directory`, of the program that is in dist, and returns the checksum of its first package. */
 export async function makeRepository(directory: string): Promise<string> {
   const path = join(directory, "uam.deb");
-  await must([process.execPath, join(PROJECT, "src/build/deb.ts"), "--uncompressed", path], 120);
+  await must([process.execPath, join(PROJECT, "src/build/deb.ts"), "--uncompressed", path], 600);
   await makeRepositories(directory, [{ path, version: VERSION }], REPOSITORY);
   const said = await must(["sha256sum", join(directory, "apt/uam-archive-keyring.deb")], 10);
   return `sha256:${said.split(" ")[0]}`;

@@ -36,7 +36,7 @@ async function main(): Promise<"tested" | "not tested"> {
     removeCopies();
     mkdirSync(place);
     const first = join(place, "uam.deb");
-    await must([process.execPath, join(PROJECT, "src/build/deb.ts"), "--uncompressed", first], 120);
+    await must([process.execPath, join(PROJECT, "src/build/deb.ts"), "--uncompressed", first], 600);
     await upgradedPackage(first, join(place, "newer.deb"), NEWER);
     for (const part of asked.length > 0 ? asked : PARTS) await at(part, () => test(part, first));
     return "tested";

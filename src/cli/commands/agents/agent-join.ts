@@ -13,6 +13,7 @@ import { processLimit } from "../../../install/limits.ts";
 import { copyToReplace, requireNoPackage } from "../../../install/other-program.ts";
 import { type PlaceFile, ROOT_FILE, type Step } from "../../../install/plan.ts";
 import { requireModePossible } from "../../../install/preflight.ts";
+import { requireLabels } from "../../../install/selinux.ts";
 import {
   AGENT_ENVIRONMENT_FILE,
   AGENT_UNIT,
@@ -138,6 +139,7 @@ async function planOf(environment: CliEnvironment, config: Config, { ca }: JoinI
     mode === "dry-run"
       ? config.authorizedKeysFile
       : chooseKeyFile(mode, config.authorizedKeysFile, { isFirst, isGiven: isKeyFileGiven });
+  if (mode !== "dry-run" && isFirst) requireLabels(authorizedKeysFile);
   const source = programOf(environment);
   requireNoPackage(source);
   const sudoers =

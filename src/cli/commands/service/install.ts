@@ -87,6 +87,9 @@ function runInstall(input: { readonly mode: InstallMode; readonly dryRun: boolea
       isFirst,
       isGiven: isGiven(environment, "UAM_AUTHORIZED_KEYS_FILE"),
     });
+    const { requireLabels } = await import("../../../install/selinux.ts");
+    // An installation that is there goes on working as it did.
+    if (!existsSync(UNIT_FILE)) requireLabels(authorizedKeysFile);
     const { processLimit } = await import("../../../install/limits.ts");
     const source = programOf(environment);
     const { copyToReplace, requireNoPackage } = await import("../../../install/other-program.ts");
