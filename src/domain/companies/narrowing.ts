@@ -17,7 +17,7 @@ import { withdrawHosts } from "../hosts/grants.ts";
 import { auditedClosing } from "../operation/audited.ts";
 import type { ClosingOperation, Context, Services } from "../operation/context.ts";
 import { type Actor, storedActor } from "../operation/entry.ts";
-import { requireNotBeingShortened } from "../users/changeable.ts";
+import { isBeingShortened } from "../users/changeable.ts";
 import { forEachUser, REASON } from "./each-user.ts";
 import { carriesOthers, followCompanyHours } from "./hours.ts";
 import { findLoss, findLosses, type Loss } from "./losses.ts";
@@ -99,7 +99,8 @@ async function narrow(context: Context, of: OfCompany): Promise<void> {
 async function shorten(context: Context, of: OfCompany): Promise<void> {
   await closing(context, of, "user.shorten", async (op, user, { end }) => {
     if (end === undefined) return op.record({ unneeded: true });
-    requireNotBeingShortened(user, await closingsOf(op.tx, user.id), end);
+    // Finished first, by the job that records it.
+    if (isBeingShortened(await closingsOf(op.tx, user.id), end)) return op.record({ unneeded: true });
     await shortenOnRecord(op, user, { expireAt: end, reason: REASON });
   });
 }

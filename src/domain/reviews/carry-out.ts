@@ -14,7 +14,7 @@ import { shortenOnRecord } from "../accounts/shortening.ts";
 import { auditedClosing } from "../operation/audited.ts";
 import type { ClosingOperation, Context, Services } from "../operation/context.ts";
 import { type Actor, storedActor } from "../operation/entry.ts";
-import { isShortening, requireNotBeingShortened } from "../users/changeable.ts";
+import { isBeingShortened, isShortening } from "../users/changeable.ts";
 
 /** The reason in the records of users who were not answered for, or were answered for without a reason. */
 const REASON = "review";
@@ -72,6 +72,9 @@ async function carryOut(context: Context, item: ReviewItemRow): Promise<void> {
   const entry = { action, resourceId: String(userId), subjectId: userId } as const;
   await auditedClosing(context, { ...entry, detail: { username, reason, review: reviewId } }, async (op) => {
     const user = await lockUserIfStored(op.tx, userId);
+    // It stays outstanding until the end that was interrupted, as a rule this one, is finished.
+    if (until !== null && isBeingShortened(await closingsOf(op.tx, userId), until))
+      return op.record({ unneeded: true });
     if (!(await settle(op.tx, item)) || user === undefined) return op.record({ unneeded: true });
     await (until === null ? disable(op, user, reason) : shorten(op, user, { until, reason }));
   });
@@ -90,7 +93,6 @@ async function shorten(
   if (isExpired(user, op.context.clock.now()) || !isShortening(op.context, user, until)) {
     return op.record({ unneeded: true });
   }
-  requireNotBeingShortened(user, await closingsOf(op.tx, user.id), until);
   await shortenOnRecord(op, user, { expireAt: until, reason });
 }
 

@@ -181,12 +181,17 @@ function requireNotBeingDisabled(user: User, owed: readonly Closing[]): void {
 }
 
 /**
- * An earlier end that was interrupted while it was being brought is finished first: only then is it recorded, and the present end. One that is
- * earlier still, `until`, need not wait.
+ * Whether an earlier end was interrupted while it was being brought forward: it is finished first, and only then recorded, and the present end.
+ * One that is earlier still, `until`, need not wait.
  */
-export function requireNotBeingShortened(user: User, owed: readonly Closing[], until?: Date): void {
+export function isBeingShortened(owed: readonly Closing[], until?: Date): boolean {
   const begun = owed.find(({ kind, action }) => kind === "shorten" && action !== "");
-  if (!begun?.expireAt || (until !== undefined && until < begun.expireAt)) return;
+  return begun?.expireAt != null && (until === undefined || until >= begun.expireAt);
+}
+
+/** Throws `internal` while it is. */
+export function requireNotBeingShortened(user: User, owed: readonly Closing[], until?: Date): void {
+  if (!isBeingShortened(owed, until)) return;
   const sentence = `The end of ${user.username} is being brought forward; try again in a minute`;
   throw new UamError("internal", sentence, { reason: "user.shortening" });
 }
