@@ -52,7 +52,7 @@ export const Settings = signedIn(
         <Done what={done.what} />
         <Loaded query={answer}>
           {({ items }) => (
-            <div class="stack">
+            <div class="columns half">
               {items.map((setting) => (
                 <Policy key={setting.key} setting={setting} onOpen={isOwner ? start : undefined} />
               ))}

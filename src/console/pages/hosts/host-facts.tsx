@@ -13,7 +13,7 @@ const { facts: texts } = oneHostTexts;
 export function HostFacts({ host }: { readonly host: HostDetail }) {
   const { groups, accounts, host_keys: keys, ssh_host: address, ssh_port: port } = host;
   return (
-    <dl class="facts">
+    <dl class="facts wide">
       <dt>{oneHostTexts.facts.state}</dt>
       <dd>
         <HostStatus host={host} />

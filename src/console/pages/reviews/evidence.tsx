@@ -35,7 +35,7 @@ export function EvidenceFacts({ evidence }: { readonly evidence: Evidence }) {
     [texts.drift]: drift.length === 0 ? null : <span class="warned">{typed(drift)}</span>,
   };
   return (
-    <dl class="facts">
+    <dl class="facts wide">
       {Object.entries(rows).map(([name, value]) =>
         value === null ? null : (
           <Fragment key={name}>

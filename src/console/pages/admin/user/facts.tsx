@@ -18,7 +18,7 @@ export function Facts({ user }: { readonly user: UserRecord }) {
   const { facts } = userTexts;
   const { reason, at, removedAt } = endsOf(user, useSetting("policy.recycle_period"));
   return (
-    <dl class="facts">
+    <dl class="facts wide">
       <dt>{facts.status}</dt>
       <dd>
         <Status value={user.status} />
