@@ -182,6 +182,24 @@ describeInBrowser("with the keyboard alone", () => {
   describe("finding", () => {
     const optionOf = (page: Page) => page.locator("[aria-selected=true]");
 
+    test("whoever is called so comes before those whose supervisor is", async () => {
+      await system.user("quentin");
+      const admin = await system.admin();
+      for (let index = 1; index <= 7; index++) {
+        const username = `worker-${index}`;
+        await admin.call("POST", "/users", { username, email: `${username}@example.org`, supervisor: "Quentin Ek" });
+      }
+      const watched = await openSignedIn(browser, system, "admin");
+      const { page } = watched;
+      await page.goto("/admin");
+      await journey.arrive(page, "Dashboard");
+      await page.keyboard.press("/");
+      await page.getByRole("combobox", { name: "People, hosts, pages and actions" }).fill("Quentin");
+      await page.getByRole("option", { name: /^worker-7 / }).waitFor();
+      expect(await optionOf(page).textContent()).toContain("quentin@");
+      await leave(watched);
+    });
+
     test("people, pages and actions are found by a key, and the focus goes where they lead", async () => {
       for (const name of ["petra", "petronella"]) await system.user(name);
       const watched = await openSignedIn(browser, system, "admin");

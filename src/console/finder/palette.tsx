@@ -17,6 +17,8 @@ import { type Entry, entriesFor, matching } from "./entries.ts";
 const PAUSE = 200;
 /** People and hosts shown. */
 const MOST = 6;
+/** Of so many people, those whose own name was typed are shown first. */
+const LOOKED = 50;
 /** As many characters as the service searches for. */
 const MAX_SEARCH = 128;
 /** Of a name that somebody typed, and of what stands beside it. */
@@ -173,10 +175,15 @@ function useAsked(principal: Principal, text: string): Asked {
 async function ask(role: NonNullable<Principal["role"]>, q: string, signal: AbortSignal): Promise<readonly Group[]> {
   const query = { q, page_size: String(MOST) };
   const [users, hosts] = await Promise.all([
-    maySee(role, "users") ? api("GET /users", { query, signal }) : undefined,
+    maySee(role, "users") ? api("GET /users", { query: { q, page_size: String(LOOKED) }, signal }) : undefined,
     maySee(role, "hosts") ? api("GET /hosts", { query: { ...query, q: q.slice(0, 63) }, signal }) : undefined,
   ]);
-  const { items: people = [], total = 0 } = users ?? {};
+  const { items = [], total = 0 } = users ?? {};
+  // Whoever is called so comes before those whose supervisor is, say.
+  const name = q.toLowerCase();
+  const rank = ({ username }: { readonly username: string }) =>
+    username === name ? 2 : username.includes(name) ? 1 : 0;
+  const people = items.toSorted((one, other) => rank(other) - rank(one)).slice(0, MOST);
   const more =
     total > people.length
       ? [{ text: texts.everybody, hint: String(total), to: `${PAGES.users}${searchOf({ q })}` }]
