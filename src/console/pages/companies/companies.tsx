@@ -34,7 +34,7 @@ function CompaniesPage() {
   const page = pageOf(query.page);
   const q = (query.q ?? "").slice(0, MAX_SEARCH);
   const address = (search: object) => `${PAGES.companies}${searchOf(search)}`;
-  const typed = useTyped(q, (value) => route(address({ q: value }), true));
+  const typed = useTyped(q, (value) => route(address({ q: value }) + location.hash, true));
   const companies = useApi("GET /companies", {
     query: { ...(q.trim() === "" ? {} : { q: q.trim() }), page: String(page), page_size: String(PAGE_SIZE) },
   });

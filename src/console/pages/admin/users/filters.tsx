@@ -29,12 +29,12 @@ const SUPERVISORS = "supervisors";
 export function Filters({ view }: { readonly view: UsersView }) {
   const { route } = useLocation();
   const { filters } = userListTexts;
-  // Typing replaces the history entry; a choice can be taken back with the back button.
-  const q = useTyped(view.q, (value) => route(addressOfUsers({ ...view, q: value, page: 1 }), true));
-  const supervisor = useTyped(view.supervisor, (value) =>
-    route(addressOfUsers({ ...view, supervisor: value, page: 1 }), true),
-  );
-  const sponsor = useTyped(view.sponsor, (value) => route(addressOfUsers({ ...view, sponsor: value, page: 1 }), true));
+  // Typing replaces the history entry; a choice can be taken back with the back button. What Find has just put behind the # stays.
+  const tell = (changes: Partial<typeof view>) =>
+    route(addressOfUsers({ ...view, ...changes, page: 1 }) + location.hash, true);
+  const q = useTyped(view.q, (value) => tell({ q: value }));
+  const supervisor = useTyped(view.supervisor, (value) => tell({ supervisor: value }));
+  const sponsor = useTyped(view.sponsor, (value) => tell({ sponsor: value }));
   /** As it is typed, also what has not come into the address yet. */
   const typed = () => ({ q: q.value, supervisor: supervisor.value, sponsor: sponsor.value });
   // Suggestions only: without them the filter is the same.
