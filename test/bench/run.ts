@@ -40,6 +40,7 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
     needs: ["dist/uam", "wrk", "chromium", "npm"],
   },
   access: { run: async (options) => (await import("./access.ts")).benchAccess(options), needs: [] },
+  answerable: { run: async (options) => (await import("./answerable.ts")).benchAnswerable(options), needs: [] },
   append: { run: async (options) => (await import("./append.ts")).benchAppend(options), needs: [] },
   import: { run: async () => (await import("./import.ts")).benchImport(), needs: [] },
   events: { run: async (options) => (await import("./events.ts")).benchEvents(options), needs: [] },
