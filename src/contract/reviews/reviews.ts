@@ -149,7 +149,7 @@ export const reviews = {
     },
     reasons: [
       ...(["review.missing", "review.answered", "review.closed", "review.self", "user.missing"] as const),
-      ...(["access.owed", "user.shortening"] as const),
+      "access.owed",
     ],
   },
   "POST /reviews/:id/items": {
@@ -170,7 +170,7 @@ export const reviews = {
     },
     reasons: [
       ...(["review.missing", "review.answered", "review.closed", "review.self", "user.missing"] as const),
-      ...(["access.owed", "user.shortening"] as const),
+      "access.owed",
     ],
   },
   "POST /reviews/:id/close": {

@@ -3,7 +3,7 @@
  * finished by the next start or the next job, and the log says each thing once.
  */
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -27,6 +27,7 @@ import { HANG } from "../../support/hang.ts";
 import { freshKey } from "../../support/keys.ts";
 import { killAt, tracePasses } from "../../support/killed.ts";
 import type { Deed } from "../../support/killed-driver.ts";
+import { testSlow } from "../../support/thorough.ts";
 
 let app: TestApp;
 let directory: string;
@@ -204,7 +205,7 @@ async function dieAt({ deed, at, isStored, said, done }: Case, point: FaultPoint
   expect(await recorded(made)).toEqual(said);
 }
 
-test.each(Object.keys(CASES))(
+testSlow.each(Object.keys(CASES))(
   "%s is finished after a crash at any of its steps, once, and lets nobody in meanwhile",
   async (name) => {
     const one = CASES[name] as Case;
