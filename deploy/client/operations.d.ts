@@ -180,7 +180,7 @@ export interface Operations {
   diagnoseUser: {
     route: "GET /users/{id}/diagnosis";
     input: { path: { id: number } };
-    answer: { can: boolean; because: ({ reason: "disabled" | "expired" | "deleting" | "closing" | "not_yet" | "outside_hours" | "on_request" | "no_keys" | "networks" | "no_host" | "dry_run" | "host_pending" | "host_problem" | "account_missing" | "account_foreign" | "account_locked" | "account_group" | "key_file" | "key_type" | "shell" | "home" | "sshd" | "nologin" | "unchecked" | (string & {}); text: string; remedy: string })[]; refused: ({ at: string; from: string; why: string })[]; log: { read: boolean; text: string } };
+    answer: { can: boolean; because: ({ reason: "disabled" | "expired" | "deleting" | "closing" | "not_yet" | "outside_hours" | "on_request" | "no_keys" | "networks" | "no_host" | "dry_run" | "host_pending" | "host_open" | "host_problem" | "account_missing" | "account_foreign" | "account_locked" | "account_group" | "key_file" | "key_type" | "shell" | "home" | "sshd" | "nologin" | "unchecked" | (string & {}); text: string; remedy: string })[]; refused: ({ at: string; from: string; why: string })[]; log: { read: boolean; text: string } };
     reason: "database.full" | "host.refused" | "internal" | "login.factor_needed" | "rate.limited" | "request.invalid" | "request.too_large" | "request.too_slow" | "role.insufficient" | "service.not_ready" | "session.missing" | "session.wrong_kind" | "token.expired" | "token.misplaced" | "token.network" | "token.revoked" | "token.wrong" | "user.missing";
   };
   /** End a user's access at once. */

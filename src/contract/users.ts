@@ -109,7 +109,7 @@ export const users = {
     operationId: "diagnoseUser",
     summary: "Find out whether a user can log in by SSH now, and why not",
     description:
-      "Looks at what is stored, at the service's own host, at what further hosts have confirmed, and at sshd's log on the service's own host. Changes nothing. `can` is true if at least one host lets them in; `because` then names what is restricted. What sshd said is quoted: clients choose a part of it.",
+      "Looks at what is stored, at the service's own host, at what further hosts have confirmed, and at sshd's log on the service's own host. Changes nothing. `can` is true if at least one host lets them in; `because` then names what is restricted. A host that has not confirmed that access was taken away, and may still let them in, is among `because` as `host_open`. What sshd said is quoted: clients choose a part of it.",
     who: operators,
     params: IdParams,
     answer: UserDiagnosis,

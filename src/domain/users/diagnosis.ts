@@ -18,6 +18,7 @@ import type { Context } from "../operation/context.ts";
 import { readSetting } from "../settings/settings.ts";
 import { byWhom, type Disabling, findDisabling, whyOf } from "./disabling.ts";
 import { factorCauses, type KnownKeys, keyFaults } from "./key-causes.ts";
+import { stillOpen } from "./still-open.ts";
 import { type Cause, hostCauses, ownHostCauses, timedCauses } from "./timed-causes.ts";
 
 export type { Cause } from "./timed-causes.ts";
@@ -25,7 +26,7 @@ export type { Cause } from "./timed-causes.ts";
 export interface Diagnosis {
   /** Whether they can log in to at least one host now, as far as the service can see. */
   readonly can: boolean;
-  /** Those that keep them out come first. */
+  /** Those that keep them out come first, hosts that may let them in all the same last. */
   readonly because: readonly Cause[];
   /** The newest logins to the account that the service's own host refused, the newest first. */
   readonly refused: readonly RefusedLogin[];
@@ -67,10 +68,15 @@ export async function diagnoseUser(context: Context, userId: number): Promise<Di
   const opens = opensLocal || remote.filter((causes) => causes.length > 0).length < elsewhere.length;
   const narrowed = isOpen ? narrowing(account, keys) : OPEN;
   const nowhere = user.local || elsewhere.length > 0 ? [] : [NOWHERE];
+  const { places } = known;
+  const outstanding = stillOpen(user, places, stored.length > timed.length, context.clock.now());
   const { refused, log } = await refusalsOf(context, user, elsewhere);
   return {
     can: stored.length === 0 && nowhere.length === 0 && !narrowed.blocks && opens,
-    because: [...stored, ...nowhere, ...shutHere, ...missing, ...local.causes, ...remote.flat(), ...narrowed.causes],
+    because: [
+      ...[...stored, ...nowhere, ...shutHere, ...missing, ...local.causes, ...remote.flat(), ...narrowed.causes],
+      ...outstanding,
+    ],
     refused,
     log,
   };

@@ -29,6 +29,7 @@ export const LOGIN_OBSTACLES = {
   no_host: "The user has an account on no host.",
   dry_run: "The service changes nothing on its host.",
   host_pending: "A host has not confirmed the newest change yet.",
+  host_open: "A host that has not confirmed that access was taken away may still let the user in.",
   host_problem: "A host is locked, shut or silent, or could not apply a change.",
   ...HOST_OBSTACLES,
 } as const;

@@ -2,7 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { addAdmin } from "../../../src/domain/auth/administrators/admin.ts";
 import { diagnoseUser } from "../../../src/domain/users/diagnosis.ts";
 import type { Adopter } from "../../../src/protocol/adoption.ts";
-import { DAY, MINUTE, shift } from "../../../src/shared/time/clock.ts";
+import { DAY, HOUR, MINUTE, shift } from "../../../src/shared/time/clock.ts";
+import { hosts } from "../../../src/store/schema-fleet.ts";
 import { ADMIN_PASSWORD, type Client, createTestApp, type TestApp } from "../../support/app.ts";
 import { insertHost } from "../../support/host-rows.ts";
 import { freshKey } from "../../support/keys.ts";
@@ -273,7 +274,36 @@ describe("diagnoseUser()", () => {
     expect(web1.name).toBe("web1");
   });
 
+  test("further hosts that may let in whoever was shut, or has lost them, are named with the end of their lease", async () => {
+    // Those of other tests are over.
+    await app.db.update(hosts).set({ leaseUntil: new Date(0) });
+    const { id, username } = await person();
+    const until = shift(app.clock.now(), HOUR);
+    await insertHost(app, "cut1", { groups: ["default"], appliedId: 0, leaseUntil: until });
+    await insertHost(app, "cut2", { groups: ["default"], appliedId: 0, leaseUntil: until });
+    await insertHost(app, "over", { groups: ["default"], appliedId: 0, leaseUntil: new Date(0) });
+    const openOf = async () => {
+      const { can, because } = await diagnosisOf(id);
+      const open = because.filter(({ reason }) => reason === "host_open");
+      return [can, ...open.map(({ text, remedy }) => [text, remedy.includes(`uam lock ${username}`)])];
+    };
+    const said = (name: string) => [
+      `${name} has not confirmed that access was taken away, and may let them in until ${until.toISOString()} at the latest`,
+      true,
+    ];
+    expect((await openOf()).slice(1)).toEqual([]);
+    await admin.call("PUT", `/users/${id}/hosts`, { hosts: ["local", "cut2"], groups: [] });
+    expect(await openOf()).toEqual([true, said("cut1")]);
+    await admin.call("POST", `/users/${id}/disable`);
+    expect(await openOf()).toEqual([false, said("cut2"), said("cut1")]);
+    app.clock.set(until);
+    admin = await app.admin();
+    expect(await openOf()).toEqual([false]);
+  });
+
   test("further hosts whose groups' hours are over are named, one by one", async () => {
+    // Those of other tests are over.
+    await app.db.update(hosts).set({ leaseUntil: new Date(0) });
     const { id } = await person();
     const now = app.clock.now();
     const tomorrow = (["sun", "mon", "tue", "wed", "thu", "fri", "sat"] as const)[shift(now, DAY).getUTCDay()];
