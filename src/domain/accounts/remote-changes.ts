@@ -17,11 +17,14 @@ function given({ hosts, groups }: Granted): SQL {
     select 1 from host_group_members m where m.host_id = h.id and m.group_id = any(${list(groups)}::bigint[])))`;
 }
 
-/** Whether the host h was to remove the account and has not yet, in SQL: until then it lets in whoever it did before. */
+/** Whether the host h has not removed the account of r, one of its rows in `removed_accounts`, in SQL: until then it lets in whoever it did before. */
+export const NOT_REMOVED = sql`(r.record_id = 0 or h.applied_id < r.record_id
+  or exists (select 1 from host_problems p where p.host_id = h.id and p.account = r.name and p.kind = 'refused'))`;
+
+/** Whether the host h was to remove the account and has not yet, in SQL. */
 function leaving({ name, uid }: AccountRef): SQL {
-  return sql`h.id in (select l.id from removed_accounts r cross join unnest(r.hosts) as x(id) join hosts l on l.id = x.id
-    where r.name = ${name} and r.uid = ${uid}::int and (r.record_id = 0 or l.applied_id < r.record_id
-      or exists (select 1 from host_problems p where p.host_id = l.id and p.account = r.name and p.kind = 'refused')))`;
+  return sql`h.id in (select h.id from removed_accounts r cross join unnest(r.hosts) as x(id) join hosts h on h.id = x.id
+    where r.name = ${name} and r.uid = ${uid}::int and ${NOT_REMOVED})`;
 }
 
 interface Granted {
@@ -30,8 +33,8 @@ interface Granted {
 }
 
 /**
- * Stores, with the operation, that the user's hosts have to confirm it, and those that have not removed the account yet; with `removed`, that they have to remove the account. Call it
- * under the user's row lock, before their grants are gone.
+ * Stores, with the operation, that the user's hosts have to confirm it, and those that have not removed the account yet; with `removed`, that the
+ * user's have to remove it. Call it under the user's row lock, before their grants are gone.
  */
 export async function noteFleetChange(op: Operation, user: User, removed?: "removed"): Promise<void> {
   const { tx, context } = op;

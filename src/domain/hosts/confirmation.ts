@@ -7,6 +7,7 @@ import { isForever } from "../../shared/time/lease.ts";
 import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import { fleetChanges } from "../../store/schema-fleet.ts";
 import { hasRemoteHosts } from "../accounts/remote.ts";
+import { NOT_REMOVED } from "../accounts/remote-changes.ts";
 import { audited } from "../operation/audited.ts";
 import { type Services, systemContext } from "../operation/context.ts";
 import { PLACES } from "./placements.ts";
@@ -43,8 +44,7 @@ export const UNCONFIRMED = sql`(
   (h.applied_id < c.record_id and (
     c.account = ''
     or exists (select 1 from ${PLACES} p where p.user_id = c.user_id and p.host_id = h.id)
-    or exists (select 1 from removed_accounts r
-      where r.name = c.account and h.id = any(r.hosts) and (r.record_id = 0 or h.applied_id < r.record_id))))
+    or exists (select 1 from removed_accounts r where r.name = c.account and h.id = any(r.hosts) and ${NOT_REMOVED})))
   or exists (select 1 from host_problems p where p.host_id = h.id and p.account = c.account and p.kind = 'refused'))`;
 
 /**
@@ -133,8 +133,7 @@ export async function settleChanges(services: Services): Promise<void> {
 async function sweepRemoved({ db }: Services): Promise<void> {
   await db.execute(sql`update removed_accounts set record_id = (select id from audit_head) where record_id = 0`);
   const left = sql`array(select h.id from unnest(r.hosts) as x(id) join hosts h on h.id = x.id
-    where h.applied_id < r.record_id
-      or exists (select 1 from host_problems p where p.host_id = h.id and p.account = r.name and p.kind = 'refused') order by 1)`;
+    where ${NOT_REMOVED} order by 1)`;
   await db.execute(
     sql`update removed_accounts r set hosts = ${left} where r.record_id > 0 and cardinality(${left}) < cardinality(r.hosts)`,
   );

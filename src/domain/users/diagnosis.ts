@@ -68,13 +68,18 @@ export async function diagnoseUser(context: Context, userId: number): Promise<Di
   const opens = opensLocal || remote.filter((causes) => causes.length > 0).length < elsewhere.length;
   const narrowed = isOpen ? narrowing(account, keys) : OPEN;
   const nowhere = user.local || elsewhere.length > 0 ? [] : [NOWHERE];
-  const { places } = known;
-  const outstanding = stillOpen(user, places, stored.length > timed.length, context.clock.now());
+  const outstanding = stillOpen(user, known.places, stored.length > timed.length, context.clock.now());
   const { refused, log } = await refusalsOf(context, user, elsewhere);
   return {
     can: stored.length === 0 && nowhere.length === 0 && !narrowed.blocks && opens,
     because: [
-      ...[...stored, ...nowhere, ...shutHere, ...missing, ...local.causes, ...remote.flat(), ...narrowed.causes],
+      ...stored,
+      ...nowhere,
+      ...shutHere,
+      ...missing,
+      ...local.causes,
+      ...remote.flat(),
+      ...narrowed.causes,
       ...outstanding,
     ],
     refused,
