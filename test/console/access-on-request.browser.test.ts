@@ -12,7 +12,7 @@ import { hosts as hostRows } from "../../src/store/schema-fleet.ts";
 import { HANG } from "../support/hang.ts";
 import { insertHost } from "../support/host-rows.ts";
 import { axeFinds } from "./support/axe.ts";
-import { atRest, describeInBrowser, expectNoFaults } from "./support/browser.ts";
+import { atRest, describeInBrowser, expectNoFaults, soon } from "./support/browser.ts";
 import { openBrowser } from "./support/chromium.ts";
 import { type ConsoleApp, openConsoleApp, openSignedIn } from "./support/console-app.ts";
 import { signIn } from "./support/data.ts";
@@ -66,7 +66,7 @@ describeInBrowser("access on request", () => {
       await updateUser(system.system, userId, { hours: parseHours("sat 08:00-18:00 UTC") });
       await page.reload();
       await page.getByText("You cannot ask now: it is outside your hours.").waitFor();
-      expect(await page.getByRole("button", { name: "Ask for access" }).count()).toBe(0);
+      await soon(async () => expect(await page.getByRole("button", { name: "Ask for access" }).count()).toBe(0));
       await picture(page, "access-outside");
       expectNoFaults(watched);
     },
@@ -85,7 +85,7 @@ describeInBrowser("access on request", () => {
       const hosts = page.getByRole("group", { name: "On which hosts" });
       const host = (name: string) => hosts.getByRole("checkbox", { name });
       await host("web2").waitFor();
-      expect(await hosts.getByRole("checkbox", { checked: true }).count()).toBe(3);
+      await soon(async () => expect(await hosts.getByRole("checkbox", { checked: true }).count()).toBe(3));
       // A finger finds them: 24 pixels are WCAG's least.
       const target = await hosts.getByText("web2").locator("..").boundingBox();
       expect(target?.height).toBeGreaterThanOrEqual(24);
@@ -103,7 +103,7 @@ describeInBrowser("access on request", () => {
       await page.getByRole("button", { name: "Ask for access" }).click();
       await page.getByText("Your access is open.").waitFor();
       await hosts.getByText(/^web2, open until /).waitFor();
-      expect(await hosts.getByText(/, open until /).count()).toBe(1);
+      await soon(async () => expect(await hosts.getByText(/, open until /).count()).toBe(1));
       await page.setViewportSize({ width: 1280, height: 800 });
       await page.emulateMedia({ colorScheme: "dark" });
       await picture(page, "access-hosts-open");
@@ -113,7 +113,7 @@ describeInBrowser("access on request", () => {
       expect(Object.keys(JSON.parse(stored?.allowedHosts ?? ""))).toEqual([String(id)]);
       await page.getByRole("button", { name: "End it now" }).click();
       await page.getByText("Your access is ended.").waitFor();
-      expect(await hosts.getByText(/, open until /).count()).toBe(0);
+      await soon(async () => expect(await hosts.getByText(/, open until /).count()).toBe(0));
       expectNoFaults(watched);
     },
     HANG,

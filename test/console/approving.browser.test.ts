@@ -9,7 +9,7 @@ import { PAGES } from "../../src/shared/product/pages.ts";
 import { outbox, users } from "../../src/store/schema.ts";
 import { HANG } from "../support/hang.ts";
 import { axeFinds } from "./support/axe.ts";
-import { atRest, describeInBrowser, expectNoFaults } from "./support/browser.ts";
+import { atRest, describeInBrowser, expectNoFaults, soon } from "./support/browser.ts";
 import { openBrowser } from "./support/chromium.ts";
 import { type ConsoleApp, openConsoleApp, openSignedIn } from "./support/console-app.ts";
 
@@ -41,7 +41,7 @@ describeInBrowser("approving an application", () => {
       await dialog.getByRole("button", { name: "Approve" }).click();
       await dialog.getByText("There is no company of exactly that name.").waitFor();
       await dialog.getByLabel("Company").fill("Lindqvist Labs");
-      expect(await dialog.getByLabel("Sponsor's e-mail").inputValue()).toBe("bo@example.org");
+      await soon(async () => expect(await dialog.getByLabel("Sponsor's e-mail").inputValue()).toBe("bo@example.org"));
       await dialog.getByLabel("Sponsor's e-mail").fill("vera@example.org");
       await dialog.locator("summary", { hasText: "Hours of the week" }).click();
       const hours = dialog.getByRole("textbox", { name: "Hours of the week" });
@@ -79,7 +79,7 @@ describeInBrowser("approving an application", () => {
       await page.route("**/companies?*", (route) => route.abort());
       await filter.fill("Lindqvist Labs");
       await page.getByText("The service does not answer").first().waitFor();
-      expect(await page.getByText("There is no company of exactly that name.").count()).toBe(0);
+      await soon(async () => expect(await page.getByText("There is no company of exactly that name.").count()).toBe(0));
     },
     HANG,
   );

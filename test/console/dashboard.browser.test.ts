@@ -9,7 +9,7 @@ import { DAY, HOUR, shift } from "../../src/shared/time/clock.ts";
 import { approvals, outbox } from "../../src/store/schema.ts";
 import { admins } from "../../src/store/schema-auth.ts";
 import type { Client } from "../support/app.ts";
-import { atRest, describeInBrowser, expectNoFaults, focusedName, type WatchedPage } from "./support/browser.ts";
+import { atRest, describeInBrowser, expectNoFaults, focusedName, soon, type WatchedPage } from "./support/browser.ts";
 import { openBrowser } from "./support/chromium.ts";
 import { type ConsoleApp, openConsoleApp, openSignedIn } from "./support/console-app.ts";
 import { HOSTILE } from "./support/data.ts";
@@ -55,9 +55,9 @@ describeInBrowser("the dashboard", () => {
     await open();
     await says(page, "Nothing needs you today.");
     await says(page, "Nobody's access ends in the next 90 days.");
-    expect(await page.locator("main svg").count()).toBe(0);
+    await soon(async () => expect(await page.locator("main svg").count()).toBe(0));
     expect(await page.evaluate(() => document.documentElement.scrollHeight)).toBeLessThanOrEqual(700);
-    expect(await menu("Dashboard").getAttribute("data-count")).toBeNull();
+    await soon(async () => expect(await menu("Dashboard").getAttribute("data-count")).toBeNull());
   });
 
   test("names what is wrong from the first failure on, and how much of it in the menu", async () => {
@@ -70,11 +70,11 @@ describeInBrowser("the dashboard", () => {
     const wrong = page.getByRole("region", { name: "This needs somebody now" });
     await wrong.getByText("A user shut their own account: “This was not me”").waitFor();
     await wrong.getByText(HOSTILE[0]).waitFor();
-    expect(await page.locator("main img, main script").count()).toBe(0);
-    expect(await menu("Dashboard").getAttribute("data-count")).toBe("2");
-    expect(await menu("Dashboard").getAttribute("title")).toBe("2 problems");
+    await soon(async () => expect(await page.locator("main img, main script").count()).toBe(0));
+    await soon(async () => expect(await menu("Dashboard").getAttribute("data-count")).toBe("2"));
+    await soon(async () => expect(await menu("Dashboard").getAttribute("title")).toBe("2 problems"));
     const whole = page.locator("button[aria-controls=pages]");
-    expect(await whole.getAttribute("data-count")).toBe("2");
+    await soon(async () => expect(await whole.getAttribute("data-count")).toBe("2"));
     await wrong.getByRole("link", { name: "alice" }).click();
     await arrive(page, "alice");
     expect(page.url()).toEndWith(userPage(id));
@@ -96,8 +96,8 @@ describeInBrowser("the dashboard", () => {
     const wrong = page.getByRole("region", { name: "This needs somebody now" });
     await wrong.getByRole("heading", { name: "The newest backup is too old" }).waitFor();
     await wrong.getByText(HOSTILE[0]).waitFor();
-    expect(await page.locator("main img, main script").count()).toBe(0);
-    expect(await menu("Dashboard").getAttribute("data-count")).toBe("1");
+    await soon(async () => expect(await page.locator("main img, main script").count()).toBe(0));
+    await soon(async () => expect(await menu("Dashboard").getAttribute("data-count")).toBe("1"));
   });
 
   test("says how many are open now, where that is not everybody who is active", async () => {
@@ -105,20 +105,20 @@ describeInBrowser("the dashboard", () => {
     await open();
     const counters = page.getByRole("list", { name: "Users now" });
     await counters.getByText("active").waitFor();
-    expect(await counters.getByText("open now").count()).toBe(0);
+    await soon(async () => expect(await counters.getByText("open now").count()).toBe(0));
     const later = { username: "later", email: "later@example.org" };
     await admin.call("POST", "/users", { ...later, starts_at: shift(system.clock.now(), 5 * DAY).toISOString() });
     for (const width of [320, 1280]) {
       await page.setViewportSize({ width, height: 800 });
       await open();
       await counters.getByRole("link", { name: "1 open now" }).waitFor();
-      expect(await counters.getByRole("link", { name: "2 active" }).count()).toBe(1);
+      await soon(async () => expect(await counters.getByRole("link", { name: "2 active" }).count()).toBe(1));
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
     }
     await counters.getByRole("link", { name: "1 open now" }).click();
     await arrive(page, "Users");
     await says(page, "ben");
-    expect(await page.getByText("later").count()).toBe(0);
+    await soon(async () => expect(await page.getByText("later").count()).toBe(0));
   });
 
   test("keeps what is wrong apart from the reviews that wait", async () => {
@@ -141,9 +141,9 @@ describeInBrowser("the dashboard", () => {
       .values(Array.from({ length: 500 }, (_, index) => request(`n${index}`, HOSTILE[2])));
     await open();
     const requests = page.getByRole("region", { name: "500 requests wait for a decision" });
-    expect(await requests.getByRole("button", { name: /^Approve/ }).count()).toBe(5);
+    await soon(async () => expect(await requests.getByRole("button", { name: /^Approve/ }).count()).toBe(5));
     await requests.getByText("495 more.").waitFor();
-    expect(await menu("Applications").getAttribute("data-count")).toBe("500");
+    await soon(async () => expect(await menu("Applications").getAttribute("data-count")).toBe("500"));
     await requests.getByRole("button", { name: "Approve … n0" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByText("The account ext_n0 is created on the host.").waitFor();
@@ -158,12 +158,14 @@ describeInBrowser("the dashboard", () => {
     await dialog.getByRole("button", { name: "Reject", exact: true }).click();
     await says(page, "n1: rejected.");
     await page.getByRole("region", { name: "498 requests wait for a decision" }).waitFor();
-    expect(
-      await page
-        .getByRole("button", { name: /^Approve/ })
-        .first()
-        .getAttribute("aria-label"),
-    ).toBe("Approve … n2");
+    await soon(async () =>
+      expect(
+        await page
+          .getByRole("button", { name: /^Approve/ })
+          .first()
+          .getAttribute("aria-label"),
+      ).toBe("Approve … n2"),
+    );
   });
 
   test("tells the second of two administrators that the first has decided", async () => {
@@ -175,7 +177,7 @@ describeInBrowser("the dashboard", () => {
     await admin.call("POST", "/approvals/1/review", { approve: false, reason: "no" });
     await dialog.getByRole("button", { name: "Approve", exact: true }).click();
     await dialog.getByText("The application was already rejected.").waitFor();
-    expect(await dialog.getByRole("button", { name: "Approve", exact: true }).count()).toBe(0);
+    await soon(async () => expect(await dialog.getByRole("button", { name: "Approve", exact: true }).count()).toBe(0));
     await dialog.getByRole("button", { name: "Close" }).click();
     await says(page, "Nothing needs you today.");
   });
@@ -198,7 +200,7 @@ describeInBrowser("the dashboard", () => {
     await says(page, /^second: access ends on/);
     await page.reload();
     await ends.getByText("1 more ends as planned.").waitFor();
-    expect(await ends.getByText("second").count()).toBe(0);
+    await soon(async () => expect(await ends.getByText("second").count()).toBe(0));
     await ends.getByRole("button", { name: "Show" }).click();
     await ends.getByRole("link", { name: "second" }).waitFor();
 
@@ -221,7 +223,7 @@ describeInBrowser("the dashboard", () => {
     await ends.getByRole("button", { name: "Let go … gone" }).click();
     await dialog.getByLabel("When access ends").selectOption("now");
     await dialog.getByRole("alert").waitFor();
-    expect(await dialog.getByRole("button", { name: "Disable now" }).count()).toBe(0);
+    await soon(async () => expect(await dialog.getByRole("button", { name: "Disable now" }).count()).toBe(0));
     await dialog.getByRole("button", { name: "Cancel" }).click();
     await ends.getByRole("link", { name: "gone" }).waitFor({ state: "detached" });
   });
@@ -259,13 +261,13 @@ describeInBrowser("the dashboard", () => {
     await page.goto(PAGES.dashboard);
     await page.locator(".skeleton").nth(3).waitFor();
     await page.getByText("Loading …").first().waitFor({ state: "attached" });
-    expect(await page.getByText("Loading …").count()).toBe(1);
+    await soon(async () => expect(await page.getByText("Loading …").count()).toBe(1));
     const moving = () => page.evaluate(() => document.getAnimations().length);
     expect(await moving()).toBe(0);
     await page.emulateMedia({ reducedMotion: "no-preference" });
     expect(await moving()).toBeGreaterThan(0);
     held.resolve();
     await says(page, "Nothing needs you today.");
-    expect(await page.locator(".skeleton").count()).toBe(0);
+    await soon(async () => expect(await page.locator(".skeleton").count()).toBe(0));
   });
 });

@@ -9,7 +9,7 @@ import { createUser } from "../../src/domain/users/users.ts";
 import { DAY, shift } from "../../src/shared/time/clock.ts";
 import { approvals, outbox, users } from "../../src/store/schema.ts";
 import { axeFinds } from "./support/axe.ts";
-import { describeInBrowser, expectNoFaults, openPage } from "./support/browser.ts";
+import { describeInBrowser, expectNoFaults, openPage, soon } from "./support/browser.ts";
 import { openBrowser } from "./support/chromium.ts";
 import { type ConsoleApp, openConsoleApp } from "./support/console-app.ts";
 
@@ -76,7 +76,7 @@ describeInBrowser("the page of a question", () => {
     const again = await openPage(browser, system.origin);
     await again.page.goto(link);
     await again.page.getByText("You answer for alice.").waitFor();
-    expect(await again.page.getByRole("main").getByRole("button").count()).toBe(0);
+    await soon(async () => expect(await again.page.getByRole("main").getByRole("button").count()).toBe(0));
     await again.close();
   });
 
@@ -111,15 +111,15 @@ describeInBrowser("the page of a question", () => {
     await picture(page, "shortened-phone");
     // Whoever is answered for is folded, and the page does not say that it can be closed.
     await dora.getByText("You are still asked about 1 person on this page.").waitFor();
-    expect(await dora.getByText("dora@example.org").isVisible()).toBe(false);
+    await soon(async () => expect(await dora.getByText("dora@example.org").isVisible()).toBe(false));
     await dora.getByText("What was known").click();
     await dora.getByText("dora@example.org").waitFor();
     const emil = page.getByRole("region", { name: "emil" });
-    expect(await emil.getByRole("button").count()).toBe(2);
-    expect(await emil.getByText("local", { exact: true }).count()).toBe(0);
+    await soon(async () => expect(await emil.getByRole("button").count()).toBe(2));
+    await soon(async () => expect(await emil.getByText("local", { exact: true }).count()).toBe(0));
     await emil.getByRole("button", { name: "emil still needs it" }).click();
     await emil.getByText("Thank you. You can close this page").waitFor();
-    expect(await page.getByText("You are still asked").count()).toBe(0);
+    await soon(async () => expect(await page.getByText("You are still asked").count()).toBe(0));
     expectNoFaults(watched);
     await watched.close();
   });

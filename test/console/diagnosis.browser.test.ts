@@ -7,7 +7,7 @@ import { PAGES } from "../../src/shared/product/pages.ts";
 import { DAY, shift } from "../../src/shared/time/clock.ts";
 import { users } from "../../src/store/schema.ts";
 import { HANG } from "../support/hang.ts";
-import { describeInBrowser, expectNoFaults } from "./support/browser.ts";
+import { describeInBrowser, expectNoFaults, soon } from "./support/browser.ts";
 import { openBrowser } from "./support/chromium.ts";
 import { type ConsoleApp, openConsoleApp, openSignedIn } from "./support/console-app.ts";
 import { HOSTILE, signIn } from "./support/data.ts";
@@ -41,7 +41,7 @@ describeInBrowser("a user's page", () => {
       Object.assign(system.host.refusalsLogged, { refusals: [], unread: "This host has no journal" });
       await page.getByRole("button", { name: "Ask again" }).click();
       await page.getByText("sshd's log was not read: This host has no journal.").waitFor();
-      expect(await page.getByText("None was found.").count()).toBe(0);
+      await soon(async () => expect(await page.getByText("None was found.").count()).toBe(0));
       // In the page's words, not the command line's.
       await system.admin().then((admin) => admin.call("POST", `/users/${userId}/disable`));
       await page.getByRole("button", { name: "Ask again" }).click();

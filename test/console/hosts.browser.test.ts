@@ -11,7 +11,7 @@ import { ADMIN_PASSWORD } from "../support/app.ts";
 import { joinedAgent, newAgent } from "../support/fleet.ts";
 import { HANG } from "../support/hang.ts";
 import { freshKey } from "../support/keys.ts";
-import { atRest, describeInBrowser, expectNoFaults, type WatchedPage } from "./support/browser.ts";
+import { atRest, describeInBrowser, expectNoFaults, soon, type WatchedPage } from "./support/browser.ts";
 import { openBrowser } from "./support/chromium.ts";
 import { type ConsoleApp, openConsoleApp, openSignedIn } from "./support/console-app.ts";
 import { type Hands, keyboard, mouse } from "./support/hands.ts";
@@ -52,15 +52,15 @@ describeInBrowser("hosts", () => {
     await admin.page.goto(PAGES.dashboard);
     await admin.page.getByRole("link", { name: "Manage accounts on further hosts as well" }).waitFor();
     await atRest(admin.page);
-    expect(await admin.page.getByRole("link", { name: "Hosts", exact: true }).count()).toBe(0);
-    expect(await admin.page.getByText("Hosts by state").count()).toBe(0);
+    await soon(async () => expect(await admin.page.getByRole("link", { name: "Hosts", exact: true }).count()).toBe(0));
+    await soon(async () => expect(await admin.page.getByText("Hosts by state").count()).toBe(0));
     await admin.page.goto(userPage(userId));
     await atRest(admin.page);
-    expect(await admin.page.getByRole("heading", { name: "Hosts" }).count()).toBe(0);
+    await soon(async () => expect(await admin.page.getByRole("heading", { name: "Hosts" }).count()).toBe(0));
     await user.page.goto(PAGES.connect);
     await atRest(user.page);
-    expect(await user.page.getByText("Your hosts").count()).toBe(0);
-    expect(await user.page.getByRole("heading", { name: "The command" }).count()).toBe(1);
+    await soon(async () => expect(await user.page.getByText("Your hosts").count()).toBe(0));
+    await soon(async () => expect(await user.page.getByRole("heading", { name: "The command" }).count()).toBe(1));
     // Their pages are files that nobody loads.
     expect(asked.filter((url) => url.includes("/host-groups"))).toEqual([]);
   });
@@ -83,12 +83,14 @@ describeInBrowser("hosts", () => {
       if (isShown) await says(page, text);
       else await arrive(page, "Your role does not include this page");
       if (isShown) await says(page, "you can look at everything here, but change nothing.");
-      expect(await page.getByRole("main").getByRole("button").count()).toBe(0);
+      await soon(async () => expect(await page.getByRole("main").getByRole("button").count()).toBe(0));
     }
     await page.goto(PAGES.dashboard);
     await arrive(page, "Dashboard");
     await atRest(page);
-    expect(await page.getByRole("link", { name: "Hosts", exact: true }).count()).toBe(isShown ? 1 : 0);
+    await soon(async () =>
+      expect(await page.getByRole("link", { name: "Hosts", exact: true }).count()).toBe(isShown ? 1 : 0),
+    );
   });
 
   describe.each([
@@ -117,7 +119,7 @@ describeInBrowser("hosts", () => {
       await go(own, "Connect", "Connect to the host");
       await says(user.page, "Your hosts");
       const command = user.page.getByRole("region", { name: "Command that connects to web7" });
-      expect(await command.textContent()).toContain("ssh ext_alice@web1.example.org");
+      await soon(async () => expect(await command.textContent()).toContain("ssh ext_alice@web1.example.org"));
       await own.press("link", "Everything about connecting to web7");
       await user.page.getByRole("heading", { name: "Connecting to web7" }).waitFor();
 
@@ -182,7 +184,7 @@ describeInBrowser("hosts", () => {
     expect((await agent.enrol(token)).status).toBe(201);
     await agent.state();
     await says(page, `${name} has joined.`);
-    expect(await page.getByText(token).count()).toBe(0);
+    await soon(async () => expect(await page.getByText(token).count()).toBe(0));
     await press("link", `Look at ${name}`);
     await arrive(page, name);
     return agent;

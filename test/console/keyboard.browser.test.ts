@@ -7,7 +7,7 @@ import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { ADMIN_PASSWORD } from "../support/app.ts";
 import { freshKey } from "../support/keys.ts";
-import { describeInBrowser, expectNoFaults, focusedName, openPage, type WatchedPage } from "./support/browser.ts";
+import { describeInBrowser, expectNoFaults, focusedName, openPage, soon, type WatchedPage } from "./support/browser.ts";
 import { openBrowser } from "./support/chromium.ts";
 import { type ConsoleApp, openConsoleApp, openSignedIn } from "./support/console-app.ts";
 import { expectFocus, type Hands, keyboard } from "./support/hands.ts";
@@ -52,7 +52,7 @@ describeInBrowser("with the keyboard alone", () => {
     await journey.arrive(page, "Apply for access");
     await page.keyboard.press("Tab");
     expect(await focusedName(page)).toBe("Skip to content");
-    expect(await page.getByRole("link", { name: "Skip to content" }).isVisible()).toBe(true);
+    await soon(async () => expect(await page.getByRole("link", { name: "Skip to content" }).isVisible()).toBe(true));
     await page.keyboard.press("Enter");
     await page.keyboard.press("Tab");
     expect(await focusedName(page)).toMatch(/^Username you would like/);
@@ -196,7 +196,7 @@ describeInBrowser("with the keyboard alone", () => {
       await page.keyboard.press("/");
       await page.getByRole("combobox", { name: "People, hosts, pages and actions" }).fill("Quentin");
       await page.getByRole("option", { name: /^worker-7 / }).waitFor();
-      expect(await optionOf(page).textContent()).toContain("quentin@");
+      await soon(async () => expect(await optionOf(page).textContent()).toContain("quentin@"));
       await leave(watched);
     });
 
@@ -211,10 +211,12 @@ describeInBrowser("with the keyboard alone", () => {
       await field.waitFor();
       await page.keyboard.insertText("petr");
       await page.getByRole("option", { name: /^petra / }).waitFor();
-      expect(await optionOf(page).textContent()).toContain("petronella");
+      await soon(async () => expect(await optionOf(page).textContent()).toContain("petronella"));
       await page.keyboard.press("ArrowDown");
-      expect(await optionOf(page).textContent()).toContain("petra@");
-      expect(await field.getAttribute("aria-activedescendant")).toBe(await optionOf(page).getAttribute("id"));
+      await soon(async () => expect(await optionOf(page).textContent()).toContain("petra@"));
+      await soon(async () =>
+        expect(await field.getAttribute("aria-activedescendant")).toBe(await optionOf(page).getAttribute("id")),
+      );
       for (const key of ["ArrowDown", "ArrowUp", "ArrowUp", "ArrowDown"]) await page.keyboard.press(key);
       await page.keyboard.press("Enter");
       await journey.arrive(page, "petra");
@@ -224,11 +226,11 @@ describeInBrowser("with the keyboard alone", () => {
       await page.goto("/admin/users");
       await page.getByLabel("Search").focus();
       await page.keyboard.type("a/b?");
-      expect(await page.getByLabel("Search").inputValue()).toBe("a/b?");
+      await soon(async () => expect(await page.getByLabel("Search").inputValue()).toBe("a/b?"));
       await page.keyboard.press("ControlOrMeta+k");
       await field.waitFor();
       await page.keyboard.type("CREATE a");
-      expect(await optionOf(page).textContent()).toContain("Create a user");
+      await soon(async () => expect(await optionOf(page).textContent()).toContain("Create a user"));
       await page.keyboard.press("Enter");
       await page.getByRole("dialog", { name: "Create a user" }).waitFor();
       await expectFocus(page, "in the dialog of an action");
@@ -264,7 +266,7 @@ describeInBrowser("with the keyboard alone", () => {
       await keys.waitFor({ state: "hidden" });
       await page.locator("article:focus").first().waitFor();
       for (const key of ["a", "r", "/", "?"]) await page.keyboard.press(key);
-      expect(await page.getByRole("dialog").count()).toBe(0);
+      await soon(async () => expect(await page.getByRole("dialog").count()).toBe(0));
       await page.keyboard.press("ControlOrMeta+k");
       await page.getByRole("dialog", { name: "Find" }).waitFor();
       await page.keyboard.type("log out");

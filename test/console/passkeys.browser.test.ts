@@ -6,7 +6,7 @@ import type { Browser, CDPSession, Page } from "playwright-core";
 import { addAdmin } from "../../src/domain/auth/administrators/admin.ts";
 import { PAGES } from "../../src/shared/product/pages.ts";
 import { ADMIN_PASSWORD } from "../support/app.ts";
-import { describeInBrowser, expectNoFaults, openPage, type WatchedPage } from "./support/browser.ts";
+import { describeInBrowser, expectNoFaults, openPage, soon, type WatchedPage } from "./support/browser.ts";
 import { openBrowser } from "./support/chromium.ts";
 import { type ConsoleApp, openConsoleApp } from "./support/console-app.ts";
 import { mouse } from "./support/hands.ts";
@@ -84,7 +84,7 @@ describeInBrowser("passkeys in the console", () => {
     await loggedIn(page);
     await addPasskey(page, "Laptop");
     const row = page.getByRole("row").filter({ hasText: "Laptop" });
-    expect(await row.textContent()).toContain("never");
+    await soon(async () => expect(await row.textContent()).toContain("never"));
     await logOut(mouse(page));
 
     await page.goto(`${PAGES.login}?as=admin`);
@@ -93,7 +93,7 @@ describeInBrowser("passkeys in the console", () => {
     expect(await lastWay(system)).toEqual(["success", "passkey"]);
     await page.goto(PAGES.account);
     await row.waitFor();
-    expect(await row.textContent()).not.toContain("never");
+    await soon(async () => expect(await row.textContent()).not.toContain("never"));
 
     await press("button", "Rename Laptop");
     await type("Name", "Blue key");
@@ -132,7 +132,7 @@ describeInBrowser("passkeys in the console", () => {
     await logOut(mouse(page));
     await typePassword(visitor);
     await page.locator("#content").getByText(`The password is right, ${visitor.username}. One more step:`).waitFor();
-    expect(await page.getByLabel("Code from your authenticator app").count()).toBe(0);
+    await soon(async () => expect(await page.getByLabel("Code from your authenticator app").count()).toBe(0));
     expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Use your passkey");
     await mouse(page).press("button", "Start again");
     await mouse(page).press("button", "Log in");
@@ -200,7 +200,7 @@ describeInBrowser("passkeys in the console", () => {
 
     await typePassword(visitor);
     await page.locator("#content").getByText("One more step:").waitFor();
-    expect(await page.getByRole("button", { name: "Use your passkey" }).count()).toBe(0);
+    await soon(async () => expect(await page.getByRole("button", { name: "Use your passkey" }).count()).toBe(0));
     await type("Code from your authenticator app", code());
     await press("button", "Log in");
     await page.getByText("This code is wrong, or was used already.").waitFor();
@@ -245,7 +245,7 @@ describeInBrowser("passkeys in the console", () => {
     const { page } = visitor;
     await typePassword(visitor);
     await page.getByText("Add a passkey first").waitFor();
-    expect(await page.getByRole("link", { name: "Users", exact: true }).count()).toBe(0);
+    await soon(async () => expect(await page.getByRole("link", { name: "Users", exact: true }).count()).toBe(0));
     await page.goto(PAGES.users);
     await page.getByRole("heading", { level: 1, name: "One step first" }).waitFor();
     await addPasskey(page, "Laptop");

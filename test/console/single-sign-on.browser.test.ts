@@ -7,7 +7,7 @@ import { sessions } from "../../src/store/schema-auth.ts";
 import { ADMIN_PASSWORD } from "../support/app.ts";
 import { startProvider, type TestProvider } from "../support/oidc-provider.ts";
 import { meetClock, ssoVariables } from "../support/sso-browser.ts";
-import { describeInBrowser, openPage, type WatchedPage } from "./support/browser.ts";
+import { describeInBrowser, openPage, soon, type WatchedPage } from "./support/browser.ts";
 import { openBrowser } from "./support/chromium.ts";
 import { type ConsoleApp, openConsoleApp, openSignedIn } from "./support/console-app.ts";
 
@@ -54,7 +54,7 @@ describeInBrowser("single sign-on", () => {
     await page.getByText("by single sign-on").waitFor();
     await page.getByRole("button", { name: "Change ann" }).click();
     await page.getByText("Their role comes from single sign-on").waitFor();
-    expect(await page.getByRole("dialog").getByLabel("Role").count()).toBe(0);
+    await soon(async () => expect(await page.getByRole("dialog").getByLabel("Role").count()).toBe(0));
     expectOnlyProvider(watched);
     await watched.close();
   });
@@ -101,7 +101,7 @@ describeInBrowser("single sign-on", () => {
       await page.goto("/admin/tokens");
       await page.getByRole("button", { name: "Make a token" }).click();
       await page.getByText("You have no password and no passkey here").waitFor();
-      expect(await page.getByLabel("Present password").count()).toBe(0);
+      await soon(async () => expect(await page.getByLabel("Present password").count()).toBe(0));
       await page.getByLabel("Name").fill(name);
       await page.getByRole("button", { name: "Make the token" }).click();
     };
@@ -135,7 +135,7 @@ describeInBrowser("single sign-on", () => {
     provider.wishes.person = { subject: "ben-1", claims: { email: "ben@example.org", groups: ["cooks"] } };
     await page.getByRole("button", ENTER).click();
     await alert.getByText(/groups or roles give you none here/).waitFor();
-    expect(await page.getByLabel("Password").count()).toBeGreaterThan(0);
+    await soon(async () => expect(await page.getByLabel("Password").count()).toBeGreaterThan(0));
     expectOnlyProvider(watched);
     await watched.close();
   });
@@ -146,7 +146,7 @@ describeInBrowser("single sign-on", () => {
     for (const word of ["done", "constructor", "<b>x</b>", "__proto__"]) {
       await page.goto(`/login?as=admin&sso=${encodeURIComponent(word)}&next=https://evil.example`);
       await page.getByRole("button", ENTER).waitFor();
-      expect(await page.getByRole("alert").count()).toBe(0);
+      await soon(async () => expect(await page.getByRole("alert").count()).toBe(0));
       expect(new URL(page.url()).pathname).toBe("/login");
     }
     expectOnlyProvider(watched);

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import axe from "axe-core";
 import type { Browser } from "playwright-core";
 import { makeSite } from "../../src/build/site/site.ts";
-import { describeInBrowser } from "./support/browser.ts";
+import { describeInBrowser, soon } from "./support/browser.ts";
 import { openBrowser } from "./support/chromium.ts";
 
 describeInBrowser("the documents' pages", () => {
@@ -32,7 +32,7 @@ describeInBrowser("the documents' pages", () => {
     await page.keyboard.press("Enter");
     const found = page.getByRole("link", { name: "Hours: Changes of the clock" });
     await found.waitFor();
-    expect(await page.getByRole("status").textContent()).toMatch(/^\d+ sections?/);
+    await soon(async () => expect(await page.getByRole("status").textContent()).toMatch(/^\d+ sections?/));
     await found.click();
     expect(page.url()).toBe(at("docs/hours.html#changes-of-the-clock"));
     await page.close();
@@ -41,7 +41,9 @@ describeInBrowser("the documents' pages", () => {
   test("what is nowhere is said, as it was typed", async () => {
     const page = await browser.newPage();
     await page.goto(`${at("search.html")}?q=${encodeURIComponent("<img src=x> quokka")}`);
-    expect(await page.getByRole("status").textContent()).toBe("No section has “<img src=x> quokka”.");
+    await soon(async () =>
+      expect(await page.getByRole("status").textContent()).toBe("No section has “<img src=x> quokka”."),
+    );
     await page.close();
   });
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Browser } from "playwright-core";
-import { describeInBrowser, expectNoFaults, openPage } from "./support/browser.ts";
+import { describeInBrowser, expectNoFaults, openPage, soon } from "./support/browser.ts";
 import { openBrowser } from "./support/chromium.ts";
 import { type ConsoleApp, openConsoleApp } from "./support/console-app.ts";
 
@@ -19,12 +19,14 @@ describeInBrowser("the first page", () => {
     const watched = await openPage(browser, system.origin);
     await watched.page.goto("/");
     await watched.page.getByRole("heading", { level: 1 }).waitFor();
-    expect(
-      await watched.page
-        .getByRole("main")
-        .getByRole("link", { name: /log in/i })
-        .count(),
-    ).toBe(1);
+    await soon(async () =>
+      expect(
+        await watched.page
+          .getByRole("main")
+          .getByRole("link", { name: /log in/i })
+          .count(),
+      ).toBe(1),
+    );
     expectNoFaults(watched);
     await watched.close();
   });

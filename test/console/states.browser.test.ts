@@ -14,6 +14,7 @@ import {
   expectNoFaults,
   focusedName,
   openPage,
+  soon,
   type WatchedPage,
 } from "./support/browser.ts";
 import { openBrowser } from "./support/chromium.ts";
@@ -72,7 +73,7 @@ describeInBrowser("a page", () => {
     await arrived;
     await page.getByText("Empty means the default, 60 days.").waitFor();
     await page.keyboard.type(after);
-    expect(await field.inputValue()).toBe(days);
+    await soon(async () => expect(await field.inputValue()).toBe(days));
     await close();
   });
 
@@ -91,7 +92,7 @@ describeInBrowser("a page", () => {
     await dialog.getByRole("button", { name: "Disabling …" }).waitFor();
     await page.keyboard.press("Escape");
     await dialog.getByRole("button", { name: "Cancel" }).click();
-    expect(await dialog.isVisible()).toBe(true);
+    await soon(async () => expect(await dialog.isVisible()).toBe(true));
     held.resolve();
     await dialog.getByText("The host refused it.").waitFor();
     await page.keyboard.press("Escape");
@@ -121,8 +122,10 @@ describeInBrowser("a page", () => {
     expect(await focusedName(page)).toBe("E-mail");
     await dialog.getByRole("button", { name: "Cancel" }).click();
     await dialog.getByRole("button", { name: "Keep typing" }).click();
-    expect(await dialog.getByLabel("Username").inputValue()).toBe("maria");
-    expect(await dialog.getByLabel("E-mail", { exact: true }).inputValue()).toBe("maria@example.org");
+    await soon(async () => expect(await dialog.getByLabel("Username").inputValue()).toBe("maria"));
+    await soon(async () =>
+      expect(await dialog.getByLabel("E-mail", { exact: true }).inputValue()).toBe("maria@example.org"),
+    );
     await dialog.getByRole("button", { name: "Cancel" }).click();
     await dialog.getByRole("button", { name: "Discard it" }).click();
     await dialog.waitFor({ state: "hidden" });
@@ -172,13 +175,13 @@ describeInBrowser("a page", () => {
     const head = await page.getByRole("banner").boundingBox();
     expect(head?.height).toBeLessThanOrEqual(120);
     const link = page.getByRole("link", { name: "Audit log" });
-    expect(await link.isVisible()).toBe(false);
-    expect(await menu.getAttribute("aria-expanded")).toBe("false");
+    await soon(async () => expect(await link.isVisible()).toBe(false));
+    await soon(async () => expect(await menu.getAttribute("aria-expanded")).toBe("false"));
     await menu.click();
     await link.click();
     await page.getByRole("heading", { level: 1, name: "Audit log" }).waitFor();
     await page.getByRole("button", { name: "Audit log", exact: true }).waitFor();
-    expect(await link.isVisible()).toBe(false);
+    await soon(async () => expect(await link.isVisible()).toBe(false));
     // The longest name, with how much waits beside it, stays on one line.
     await page.goto(PAGES.admins);
     const long = await page.locator(".menu-button[data-count]", { hasText: "Administrators" }).boundingBox();
@@ -206,7 +209,9 @@ describeInBrowser("a page", () => {
       await watched.page.getByText("Dry run: nothing on the service's own host is changed.").waitFor();
       const foot = watched.page.getByRole("contentinfo");
       await foot.getByRole("link", { name: "help@example.org" }).waitFor();
-      expect(await foot.getByText("Times are in Europe/Berlin.").count()).toBe(who === "nobody" ? 0 : 1);
+      await soon(async () =>
+        expect(await foot.getByText("Times are in Europe/Berlin.").count()).toBe(who === "nobody" ? 0 : 1),
+      );
       await leave(watched);
     }
     const { page, close } = await openFor(browser, branded, "admin");
@@ -214,7 +219,7 @@ describeInBrowser("a page", () => {
     await page.getByRole("button", { name: "Create a user …" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByText("Dry run: what concerns the service's own host is only logged.").waitFor();
-    expect(await dialog.getByText("Dry run: nothing").isVisible()).toBe(false);
+    await soon(async () => expect(await dialog.getByText("Dry run: nothing").isVisible()).toBe(false));
     await page.goto(PAGES.tokens);
     await page.getByRole("button", { name: /^Make a token/ }).click();
     await dialog.getByText("Dry run: nothing on the service's own host is changed.").waitFor();
@@ -247,7 +252,9 @@ describeInBrowser("a page", () => {
     await arrive(own, "There is no such page");
     // Until it is known who is logged in, it leads to the first page.
     await own.getByRole("link", { name: "Go to your own pages" }).waitFor();
-    expect(await own.getByRole("main").getByRole("link").allInnerTexts()).toEqual(["Go to your own pages"]);
+    await soon(async () =>
+      expect(await own.getByRole("main").getByRole("link").allInnerTexts()).toEqual(["Go to your own pages"]),
+    );
     await leaveOwn();
   });
 
@@ -273,7 +280,7 @@ describeInBrowser("a page", () => {
     await page.goto(path);
     await arriveWhole(page, title);
     await page.getByText(said, { exact: true }).waitFor();
-    expect(await page.getByRole("alert").count()).toBe(0);
+    await soon(async () => expect(await page.getByRole("alert").count()).toBe(0));
     await page.getByRole("link", { name: "Open the list without it" }).click();
     await page.waitForURL((url) => url.search.slice(1) === rest);
     await page.getByText(said, { exact: true }).waitFor({ state: "detached" });
@@ -304,7 +311,7 @@ describeInBrowser("a page", () => {
       await page.reload();
       await arrive(page, "Your session has ended");
       const back = page.getByRole("main").getByRole("link", { name: "Log in" });
-      expect(await back.getAttribute("href")).toBe(`/login?next=${encodeURIComponent(path)}`);
+      await soon(async () => expect(await back.getAttribute("href")).toBe(`/login?next=${encodeURIComponent(path)}`));
       await leave(watched);
     });
 
@@ -348,7 +355,7 @@ describeInBrowser("a page", () => {
     await watched.page.goto(path);
     const current = watched.page.locator("header [aria-current=page]");
     await current.filter({ hasText: marked }).waitFor();
-    expect(await current.allInnerTexts()).toEqual([marked]);
+    await soon(async () => expect(await current.allInnerTexts()).toEqual([marked]));
     await leave(watched);
   });
 
@@ -362,11 +369,11 @@ describeInBrowser("a page", () => {
     }
     await logOut(mouse(other));
     await arrive(page, "Please log in");
-    expect(await page.getByText("contractor-24").count()).toBe(0);
+    await soon(async () => expect(await page.getByText("contractor-24").count()).toBe(0));
     await page.goto("/");
     await page.goBack();
     await arrive(page, "Please log in");
-    expect(await page.getByText("contractor-24").count()).toBe(0);
+    await soon(async () => expect(await page.getByText("contractor-24").count()).toBe(0));
     expect(await page.evaluate(() => localStorage.getItem("session"))).toBeNull();
     await leave(watched);
   });
@@ -409,7 +416,7 @@ describeInBrowser("a page", () => {
     for (const path of [PAGES.applications, `${PAGES.users}?q=contractor`, PAGES.audit]) {
       await page.goto(path);
       await atRest(page);
-      expect(await page.locator("main img, main script").count()).toBe(0);
+      await soon(async () => expect(await page.locator("main img, main script").count()).toBe(0));
     }
     await page.goto(PAGES.applications);
     await page.getByText(HOSTILE[0]).first().waitFor();

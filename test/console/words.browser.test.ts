@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
 import { PAGES } from "../../src/shared/product/pages.ts";
 import { HANG } from "../support/hang.ts";
-import { atRest, describeInBrowser, expectNoFaults, openPage, type WatchedPage } from "./support/browser.ts";
+import { atRest, describeInBrowser, expectNoFaults, openPage, soon, type WatchedPage } from "./support/browser.ts";
 import { openBrowser } from "./support/chromium.ts";
 import { type ConsoleApp, openConsoleApp, openSignedIn } from "./support/console-app.ts";
 import { signIn } from "./support/data.ts";
@@ -76,7 +76,7 @@ describeInBrowser("words on record", () => {
       await field.fill("x".repeat(501));
       await page.getByRole("dialog").getByRole("button", { name: "Disable", exact: true }).click();
       await page.getByText("At most 500 characters.").waitFor();
-      expect(await field.getAttribute("aria-invalid")).toBe("true");
+      await soon(async () => expect(await field.getAttribute("aria-invalid")).toBe("true"));
       expect((await reasons()).filter(([, name]) => name === "unreasoned")).toEqual([]);
     },
     HANG,
@@ -124,7 +124,7 @@ describeInBrowser("words on record", () => {
       await page.getByRole("link", { name: "Go to this user" }).click();
       const facts = page.getByRole("region", { name: "Facts" });
       await facts.getByText("Nora Meddle").waitFor();
-      expect(await facts.getByText("Note for colleagues").count()).toBe(0);
+      await soon(async () => expect(await facts.getByText("Note for colleagues").count()).toBe(0));
       await page.getByRole("button", { name: "Edit …" }).click();
       await page.getByLabel(/^Name/).fill("Nora Medley");
       await page.getByLabel(/^Note/).fill("Works\nnights");
@@ -137,7 +137,7 @@ describeInBrowser("words on record", () => {
         await named.page.goto(path);
         await named.page.getByRole("heading", { level: 1 }).waitFor();
         await atRest(named.page);
-        expect(await named.page.locator("body").textContent()).not.toContain("nights");
+        await soon(async () => expect(await named.page.locator("body").textContent()).not.toContain("nights"));
       }
       for (const one of [watched, applicant, named]) expectNoFaults(one);
     },

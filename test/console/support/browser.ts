@@ -3,7 +3,7 @@
 import { describe, expect } from "bun:test";
 import process from "node:process";
 import type { Browser, BrowserContextOptions, Page, Request } from "playwright-core";
-import { HANG } from "../../support/hang.ts";
+import { HANG, SHORT_HANG } from "../../support/hang.ts";
 
 /** Tests with a browser run when asked for with UAM_TEST_BROWSER=1, as CI does; then a missing browser is a failure. */
 export const describeInBrowser = process.env.UAM_TEST_BROWSER === "1" ? describe : describe.skip;
@@ -78,6 +78,20 @@ export async function atRest(page: Page): Promise<void> {
       return document.querySelector(busy) !== null;
     }, BUSY);
     if (isQuiet && open.size === 0 && !isBusy) return;
+  }
+}
+
+/**
+ * Returns once what is expected of a page holds, and fails as it did last when it does not for half a minute: what a click changes is
+ * shown part by part, so that a word that one part says is no sign that another one is there.
+ */
+export async function soon(expectation: () => Promise<void>): Promise<void> {
+  for (const end = Date.now() + SHORT_HANG; ; await Bun.sleep(20)) {
+    try {
+      return await expectation();
+    } catch (error) {
+      if (Date.now() > end) throw error;
+    }
   }
 }
 

@@ -6,7 +6,7 @@ import { PAGES, userPage } from "../../../../src/shared/product/pages.ts";
 import { DAY, MINUTE, shift } from "../../../../src/shared/time/clock.ts";
 import type { Client } from "../../../support/app.ts";
 import { axeFinds } from "../../support/axe.ts";
-import { describeInBrowser, expectNoFaults, focusedName, type WatchedPage } from "../../support/browser.ts";
+import { describeInBrowser, expectNoFaults, focusedName, soon, type WatchedPage } from "../../support/browser.ts";
 import { openBrowser } from "../../support/chromium.ts";
 import { type ConsoleApp, openConsoleApp, openSignedIn } from "../../support/console-app.ts";
 import { arrive, says } from "../../support/journeys.ts";
@@ -67,7 +67,7 @@ describeInBrowser("the end of a user's access", () => {
     await undo().click();
     await says(page, /^Undone: access of anna ends .*, as before\.$/);
     expect((await user()).expire_at).toBe(before);
-    expect(await undo().count()).toBe(0);
+    await soon(async () => expect(await undo().count()).toBe(0));
     expect(await focusedName(page)).toStartWith("Undone: access of anna ends");
   });
 
@@ -106,7 +106,7 @@ describeInBrowser("the end of a user's access", () => {
     await until.fill(local(inDays(40)));
     await dialog().getByLabel("More days").fill("3");
     await dialog().getByText("Give days or a date, not both.").waitFor();
-    expect(await confirm.count()).toBe(0);
+    await soon(async () => expect(await confirm.count()).toBe(0));
     await dialog().getByLabel("More days").fill("");
     await until.fill("");
     await until.pressSequentially("24");
@@ -124,7 +124,7 @@ describeInBrowser("the end of a user's access", () => {
     await admin.call("PATCH", `/users/${id}`, { note: "Ask Bo first" });
     await undo().click();
     await says(page, "anna was changed again meanwhile, so this stays as it is. Look at what holds now.");
-    expect(await undo().count()).toBe(0);
+    await soon(async () => expect(await undo().count()).toBe(0));
     expect((await user()).status).toBe("disabled");
     await page.getByText("Ask Bo first", { exact: true }).waitFor();
   });
@@ -149,7 +149,7 @@ describeInBrowser("the end of a user's access", () => {
     await dialog().getByText("What will happen").waitFor();
     await dialog().getByRole("button", { name: "Disable", exact: true }).click();
     await says(page, "anna was disabled.");
-    expect(await undo().count()).toBe(0);
+    await soon(async () => expect(await undo().count()).toBe(0));
     expect((await user()).status).toBe("disabled");
   });
 

@@ -15,6 +15,7 @@ import {
   focusedName,
   logIn,
   openPage,
+  soon,
   type WatchedPage,
 } from "../../support/browser.ts";
 import { openBrowser } from "../../support/chromium.ts";
@@ -62,7 +63,7 @@ describeInBrowser("keys that were found", () => {
   test("are confirmed with the keyboard once it is said what that does, and dismissed", async () => {
     const confirm = page.getByRole("button", { name: /^Confirm …/ });
     // A key that cannot be stored can only be dismissed.
-    expect(await confirm.count()).toBe(1);
+    await soon(async () => expect(await confirm.count()).toBe(1));
     await page.getByText(/^Found in$/).waitFor();
     await page.getByText(LAPTOP.path).first().waitFor();
     await confirm.focus();
@@ -80,7 +81,7 @@ describeInBrowser("keys that were found", () => {
     await dialog().getByRole("button", { name: "Dismiss", exact: true }).click();
     await says(page, `The key ${OLD.fingerprint} was dismissed.`);
     await atRest(page);
-    expect(await page.getByRole("heading", { name: "Keys that were found" }).count()).toBe(0);
+    await soon(async () => expect(await page.getByRole("heading", { name: "Keys that were found" }).count()).toBe(0));
     expect(await statuses()).toEqual(["stored", "dismissed"]);
   });
 
@@ -93,8 +94,8 @@ describeInBrowser("keys that were found", () => {
       .waitFor();
     await dialog().getByRole("button", { name: "Close" }).click();
     await atRest(page);
-    expect(await page.getByRole("button", { name: /^Confirm …/ }).count()).toBe(0);
-    expect(await page.getByRole("button", { name: /^Dismiss …/ }).count()).toBe(1);
+    await soon(async () => expect(await page.getByRole("button", { name: /^Confirm …/ }).count()).toBe(0));
+    await soon(async () => expect(await page.getByRole("button", { name: /^Dismiss …/ }).count()).toBe(1));
   });
 
   test.each(["light", "dark"] as const)(
@@ -120,13 +121,15 @@ describeInBrowser("keys that were found", () => {
     await logIn(reader, "/auth/admin/login", { username: "audra", password: ADMIN_PASSWORD });
     await reader.page.goto(userPage(id));
     await reader.page.getByText(LAPTOP.fingerprint).waitFor();
-    expect(await reader.page.getByRole("button", { name: /^(Confirm|Dismiss)/ }).count()).toBe(0);
+    await soon(async () =>
+      expect(await reader.page.getByRole("button", { name: /^(Confirm|Dismiss)/ }).count()).toBe(0),
+    );
     expectNoFaults(reader);
     await reader.close();
     const { id: other } = await system.user("other");
     await page.goto(userPage(other));
     await arrive(page, "other");
     await atRest(page);
-    expect(await page.getByRole("heading", { name: "Keys that were found" }).count()).toBe(0);
+    await soon(async () => expect(await page.getByRole("heading", { name: "Keys that were found" }).count()).toBe(0));
   });
 });

@@ -10,7 +10,7 @@ import { PAGES } from "../../../../src/shared/product/pages.ts";
 import { outbox } from "../../../../src/store/schema.ts";
 import { admins } from "../../../../src/store/schema-auth.ts";
 import type { Client } from "../../../support/app.ts";
-import { atRest, describeInBrowser, expectNoFaults, type WatchedPage } from "../../support/browser.ts";
+import { atRest, describeInBrowser, expectNoFaults, soon, type WatchedPage } from "../../support/browser.ts";
 import { openBrowser } from "../../support/chromium.ts";
 import { type ConsoleApp, openConsoleApp, openSignedIn } from "../../support/console-app.ts";
 import { type Hands, keyboard, mouse } from "../../support/hands.ts";
@@ -131,8 +131,8 @@ describeInBrowser("an import", () => {
     await says(page, "10,000 lines have faults.");
     await says(page, "Nobody can be created.");
     await says(page, `And ${(MAX_IMPORT_LINES - MAX_IMPORT_FAULTS).toLocaleString("en")} more.`);
-    expect(await page.getByRole("row").count()).toBe(1 + MAX_IMPORT_FAULTS);
-    expect(await page.getByRole("button", { name: /^Create/ }).count()).toBe(0);
+    await soon(async () => expect(await page.getByRole("row").count()).toBe(1 + MAX_IMPORT_FAULTS));
+    await soon(async () => expect(await page.getByRole("button", { name: /^Create/ }).count()).toBe(0));
   });
 
   test("a file that cannot be read as one says why, and nothing too large is sent", async () => {
@@ -140,9 +140,11 @@ describeInBrowser("an import", () => {
     await says(page, "Choose a file, or paste its lines.");
     await paste(["name,mail", "bea,bea@example.org"]);
     await says(page, 'Line 1: there is no column "mail". Did you mean email?');
-    expect(await page.getByRole("alert").allInnerTexts()).toEqual([
-      'Line 1: there is no column "mail". Did you mean email?',
-    ]);
+    await soon(async () =>
+      expect(await page.getByRole("alert").allInnerTexts()).toEqual([
+        'Line 1: there is no column "mail". Did you mean email?',
+      ]),
+    );
     const large = join(directory, "large.csv");
     writeFileSync(large, Buffer.alloc(MAX_IMPORT_BYTES + 1, "a"));
     await page.locator("input[type=file]").setInputFiles(large);
@@ -161,7 +163,7 @@ describeInBrowser("an import", () => {
     held.resolve();
     await atRest(page);
     await page.getByRole("button", { name: "Check it", exact: true }).waitFor();
-    expect(await page.getByRole("region", { name: "What is in the file" }).count()).toBe(0);
+    await soon(async () => expect(await page.getByRole("region", { name: "What is in the file" }).count()).toBe(0));
     await page.getByRole("button", { name: "Check it" }).click();
     await says(page, "1 user can be created.");
   });
@@ -176,9 +178,9 @@ describeInBrowser("an import", () => {
     const dialog = page.getByRole("dialog");
     await dialog.getByRole("button", { name: "Create 2 users" }).click();
     await dialog.getByText("1 of 2 users were imported, and stay.").waitFor();
-    expect(await dialog.getByRole("button").allInnerTexts()).toEqual(["Close"]);
+    await soon(async () => expect(await dialog.getByRole("button").allInnerTexts()).toEqual(["Close"]));
     await page.keyboard.press("Escape");
-    expect(await page.getByRole("region", { name: "What is in the file" }).count()).toBe(0);
+    await soon(async () => expect(await page.getByRole("region", { name: "What is in the file" }).count()).toBe(0));
     await page.unrouteAll();
     await page.getByRole("button", { name: "Check it" }).click();
     await says(page, "1 user is there already, and not changed.");
@@ -193,10 +195,10 @@ describeInBrowser("an import", () => {
     await page.goto(PAGES.users);
     await arrive(page, "Users");
     await atRest(page);
-    expect(await page.getByRole("link", { name: "Import users" }).count()).toBe(0);
+    await soon(async () => expect(await page.getByRole("link", { name: "Import users" }).count()).toBe(0));
     await page.goto(PAGES.userImport);
     await arrive(page, "Import users");
     await atRest(page);
-    expect(await page.getByRole("button", { name: "Check it" }).count()).toBe(0);
+    await soon(async () => expect(await page.getByRole("button", { name: "Check it" }).count()).toBe(0));
   });
 });

@@ -9,7 +9,7 @@ import { sshKeys, users } from "../../../../src/store/schema.ts";
 import { type Client, loginUser } from "../../../support/app.ts";
 import { freshKey } from "../../../support/keys.ts";
 import { axeFinds } from "../../support/axe.ts";
-import { atRest, describeInBrowser, expectNoFaults, type WatchedPage } from "../../support/browser.ts";
+import { atRest, describeInBrowser, expectNoFaults, soon, type WatchedPage } from "../../support/browser.ts";
 import { openBrowser } from "../../support/chromium.ts";
 import { type ConsoleApp, openConsoleApp, openSignedIn } from "../../support/console-app.ts";
 import { expectFocus, keyboard, mouse } from "../../support/hands.ts";
@@ -67,7 +67,7 @@ describeInBrowser("the list of users", () => {
     system.clock.advance(5 * DAY);
     await open();
     const cells = (name: string) => row(name).locator("td").allInnerTexts();
-    expect(await row("anna").getByRole("rowheader").allInnerTexts()).toEqual(["anna\nAnna Ek"]);
+    await soon(async () => expect(await row("anna").getByRole("rowheader").allInnerTexts()).toEqual(["anna\nAnna Ek"]));
     expect(await cells("anna")).toMatchObject({
       ...{ 2: "anna@example.org\nBo Lindqvist", 3: "5 days ago", 4: "1\nused 3 days ago" },
     });
@@ -93,7 +93,7 @@ describeInBrowser("the list of users", () => {
     await says(page, "0 users match.");
     await page.goBack();
     await lists("silent", "never");
-    expect(await activity.inputValue()).toBe("60d");
+    await soon(async () => expect(await activity.inputValue()).toBe("60d"));
 
     const supervisor = page.getByLabel(/^Supervisor/);
     const suggested = () =>
@@ -128,7 +128,7 @@ describeInBrowser("the list of users", () => {
     await page.getByLabel("Welcome mail").selectOption("pending");
     await says(page, "3 users match.");
     expect(new URL(page.url()).search).toBe("?welcome=pending");
-    expect(await row("amy").locator("td").nth(1).textContent()).toMatch(/not told yet$/);
+    await soon(async () => expect(await row("amy").locator("td").nth(1).textContent()).toMatch(/not told yet$/));
     await page.getByRole("checkbox", { name: "Select all 3 on this page" }).click();
     // Nobody who cannot log in is told of access.
     await page.getByRole("button", { name: "Tell 2 users …" }).click();
@@ -147,7 +147,7 @@ describeInBrowser("the list of users", () => {
     await page.goto(userPage(ben));
     await says(page, "ben was not told of the account yet.");
     await atRest(page);
-    expect(await page.getByRole("button", { name: "Send the welcome mail …" }).count()).toBe(0);
+    await soon(async () => expect(await page.getByRole("button", { name: "Send the welcome mail …" }).count()).toBe(0));
     await admin.call("POST", `/users/${ben}/enable`);
     await page.reload();
     await page.getByRole("button", { name: "Send the welcome mail …" }).click();
@@ -155,7 +155,7 @@ describeInBrowser("the list of users", () => {
     await page.getByRole("button", { name: "Send the mail", exact: true }).click();
     await says(page, "ben was told.");
     await atRest(page);
-    expect(await page.getByText("was not told of the account").count()).toBe(0);
+    await soon(async () => expect(await page.getByText("was not told of the account").count()).toBe(0));
     expect(await pending()).toEqual([]);
   });
 
@@ -183,20 +183,22 @@ describeInBrowser("the list of users", () => {
       await bar().getByText("6 selected on 3 pages").waitFor();
       await page.goBack();
       await row("many-26").waitFor();
-      expect(await row("many-26").getByRole("checkbox").isChecked()).toBe(true);
+      await soon(async () => expect(await row("many-26").getByRole("checkbox").isChecked()).toBe(true));
       await select("many-26");
       await bar().getByText("5 selected on 2 pages").waitFor();
       await page.getByRole("button", { name: "Disable 5 users …" }).click();
       const dialog = page.getByRole("dialog");
       await dialog.getByText("What happens to each of the 5").click();
-      expect(await dialog.locator("details strong").allInnerTexts()).toEqual(
-        ["01", "02", "51", "52", "53"].map((number) => `many-${number}`),
+      await soon(async () =>
+        expect(await dialog.locator("details strong").allInnerTexts()).toEqual(
+          ["01", "02", "51", "52", "53"].map((number) => `many-${number}`),
+        ),
       );
       await dialog.getByRole("button", { name: "Disable 5 users" }).click();
       await dialog.getByRole("button", { name: "Close" }).click();
       await says(page, "5 users were disabled.");
       expect(await disabled()).toBe(5);
-      expect(await bar().getByText("selected", { exact: false }).count()).toBe(0);
+      await soon(async () => expect(await bar().getByText("selected", { exact: false }).count()).toBe(0));
     });
 
     test("is all that match, also on pages that were not shown, and begins anew with another filter", async () => {
@@ -207,13 +209,15 @@ describeInBrowser("the list of users", () => {
       await hands.press("button", "Select all 53 that match");
       await bar().getByText("53 selected on 3 pages").waitFor();
       await expectFocus(page, "after selecting all that match");
-      expect(await page.getByRole("checkbox", { name: "Select all 25 on this page" }).isChecked()).toBe(true);
+      await soon(async () =>
+        expect(await page.getByRole("checkbox", { name: "Select all 25 on this page" }).isChecked()).toBe(true),
+      );
       await select("many-53");
       await bar().getByText("52 selected on 3 pages").waitFor();
       await page.getByRole("button", { name: "Extend 52 users …" }).waitFor();
       await page.getByLabel("Search").fill("other");
       await says(page, "1 user matches.");
-      expect(await bar().getByText("selected", { exact: false }).count()).toBe(0);
+      await soon(async () => expect(await bar().getByText("selected", { exact: false }).count()).toBe(0));
       await page.goBack();
     });
 
@@ -237,7 +241,7 @@ describeInBrowser("the list of users", () => {
       });
       await page.reload();
       await bar().getByText("At most 2,000 can be selected at once").waitFor();
-      expect(await page.getByRole("button", { name: /^Select all/ }).count()).toBe(0);
+      await soon(async () => expect(await page.getByRole("button", { name: /^Select all/ }).count()).toBe(0));
     });
 
     test("that cannot be fetched says why, and stays as it was", async () => {
@@ -268,7 +272,7 @@ describeInBrowser("the list of users", () => {
       await page.mouse.move(0, 0);
       await page.locator(".cut[tabindex]").waitFor();
       // Short texts are no stop on the way with Tab.
-      expect(await page.locator(".cut[tabindex]").count()).toBe(1);
+      await soon(async () => expect(await page.locator(".cut[tabindex]").count()).toBe(1));
       const rowHeight = () => row("cut").evaluate(({ offsetHeight }: HTMLElement) => offsetHeight);
       const before = await rowHeight();
       expect(await isWhole()).toBe(false);
@@ -283,7 +287,7 @@ describeInBrowser("the list of users", () => {
       expect(await name.evaluate((element) => element === document.activeElement)).toBe(true);
       expect(await isWhole()).toBe(true);
       // It stays the stop that it is.
-      expect(await name.getAttribute("tabindex")).toBe("0");
+      await soon(async () => expect(await name.getAttribute("tabindex")).toBe("0"));
       await page.keyboard.press("Tab");
       expect(await isWhole()).toBe(false);
     }
@@ -310,7 +314,7 @@ describeInBrowser("the list of users", () => {
     );
     await open();
     await page.setViewportSize({ width: 360, height: 800 });
-    expect(await page.getByText("used now").count()).toBe(25);
+    await soon(async () => expect(await page.getByText("used now").count()).toBe(25));
     expect(await page.evaluate(() => document.documentElement.scrollHeight)).toBeLessThanOrEqual(5000);
     const selecting = page.getByRole("button", { name: "Select all 26 that match" });
     expect((await selecting.boundingBox())?.height).toBeGreaterThanOrEqual(44);
@@ -330,7 +334,7 @@ describeInBrowser("the list of users", () => {
       for (const [index, height] of compact.entries()) expect(height).toBeLessThan((before[index] ?? 0) * 0.9);
       await page.goto(PAGES.audit);
       await page.getByRole("checkbox", { name: "Compact rows" }).waitFor();
-      expect(await page.getByRole("checkbox", { name: "Compact rows" }).isChecked()).toBe(true);
+      await soon(async () => expect(await page.getByRole("checkbox", { name: "Compact rows" }).isChecked()).toBe(true));
       await page.locator("tbody tr").first().waitFor();
       expect(Math.min(...(await heights()))).toBeLessThan(width === 1280 ? 32 : 80);
       await page.goto(PAGES.users);

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { Browser } from "playwright-core";
 import { companyPage, PAGES, userPage } from "../../../../src/shared/product/pages.ts";
 import type { Client } from "../../../support/app.ts";
-import { atRest, describeInBrowser, expectNoFaults, type WatchedPage } from "../../support/browser.ts";
+import { atRest, describeInBrowser, expectNoFaults, soon, type WatchedPage } from "../../support/browser.ts";
 import { openBrowser } from "../../support/chromium.ts";
 import { type ConsoleApp, openConsoleApp, openSignedIn } from "../../support/console-app.ts";
 import { keyboard, mouse } from "../../support/hands.ts";
@@ -39,7 +39,7 @@ describeInBrowser("the company of a user", () => {
     await page.goto(PAGES.users);
     await page.getByRole("button", { name: "Create a user …" }).first().click();
     await atRest(page);
-    expect(await page.getByLabel(/^Company/).count()).toBe(0);
+    await soon(async () => expect(await page.getByLabel(/^Company/).count()).toBe(0));
   });
 
   describe.each([
@@ -59,7 +59,7 @@ describeInBrowser("the company of a user", () => {
       await hands.type("Company", "lindqv");
       const suggestions = page.locator("dialog datalist option");
       await page.waitForFunction(() => document.querySelectorAll("dialog datalist option").length === 1);
-      expect(await suggestions.getAttribute("value")).toBe("Lindqvist AB");
+      await soon(async () => expect(await suggestions.getAttribute("value")).toBe("Lindqvist AB"));
       await hands.press("button", "Create the user");
       await says(page, "There is no company of exactly that name.");
       await hands.type("Company", "lindqvist ab");
@@ -100,7 +100,7 @@ describeInBrowser("the company of a user", () => {
       await hands.press("link", "1 user");
       await says(page, "1 user matches.");
       await page.getByRole("link", { name: "alice", exact: true }).waitFor();
-      expect(await page.getByLabel("Company").inputValue()).toBe("Lindqvist AB");
+      await soon(async () => expect(await page.getByLabel("Company").inputValue()).toBe("Lindqvist AB"));
       await hands.type("Company", "nobody");
       await says(page, "There is no company of exactly that name.");
       await hands.type("Company", "åkerman ab");

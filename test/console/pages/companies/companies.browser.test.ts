@@ -7,7 +7,7 @@ import { finishClosings } from "../../../../src/domain/lifecycle/finish.ts";
 import { companyPage, PAGES } from "../../../../src/shared/product/pages.ts";
 import { admins } from "../../../../src/store/schema-auth.ts";
 import type { Client } from "../../../support/app.ts";
-import { atRest, describeInBrowser, expectNoFaults, type WatchedPage } from "../../support/browser.ts";
+import { atRest, describeInBrowser, expectNoFaults, soon, type WatchedPage } from "../../support/browser.ts";
 import { openBrowser } from "../../support/chromium.ts";
 import { type ConsoleApp, openConsoleApp, openSignedIn } from "../../support/console-app.ts";
 import { keyboard, mouse } from "../../support/hands.ts";
@@ -110,7 +110,9 @@ describeInBrowser("companies", () => {
       await hands.press("button", "Change … Networks");
       await hands.type("Networks", "192.0.2.0/99");
       await says(page, /192\.0\.2\.0\/99/);
-      expect(await page.getByRole("dialog").getByRole("button", { name: "Save" }).count()).toBe(0);
+      await soon(async () =>
+        expect(await page.getByRole("dialog").getByRole("button", { name: "Save" }).count()).toBe(0),
+      );
       await hands.type("Networks", "198.51.100.0/24");
       await says(page, "2 users of Lindqvist AB: no network is left, so they are disabled: alice, bob.");
       expect(await statuses(id)).toEqual(["alice active", "bob active"]);
@@ -197,7 +199,7 @@ describeInBrowser("companies", () => {
       await page.goto(path);
       await atRest(page);
       await says(page, isShown ? /change nothing/ : "Your role does not include this page");
-      expect(await page.getByRole("main").getByRole("button").count()).toBe(0);
+      await soon(async () => expect(await page.getByRole("main").getByRole("button").count()).toBe(0));
     }
     if (isShown) await says(page, "1 of 1 user without access.");
   });

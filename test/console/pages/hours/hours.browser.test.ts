@@ -9,7 +9,7 @@ import { users } from "../../../../src/store/schema.ts";
 import type { Client } from "../../../support/app.ts";
 import { HANG } from "../../../support/hang.ts";
 import { axeFinds } from "../../support/axe.ts";
-import { atRest, describeInBrowser, expectNoFaults, type WatchedPage } from "../../support/browser.ts";
+import { atRest, describeInBrowser, expectNoFaults, soon, type WatchedPage } from "../../support/browser.ts";
 import { openBrowser } from "../../support/chromium.ts";
 import { type ConsoleApp, openConsoleApp, openSignedIn } from "../../support/console-app.ts";
 
@@ -73,14 +73,18 @@ describeInBrowser("hours", () => {
       await page.mouse.down();
       await page.mouse.move(end.x, end.y, { steps: 6 });
       await page.mouse.up();
-      expect(await field().inputValue()).toMatch(/^mon-fri 12:00-18:00 \S+$/);
-      expect(await cell("Wednesday, 14:00 to 15:00").getAttribute("aria-selected")).toBe("true");
+      await soon(async () => expect(await field().inputValue()).toMatch(/^mon-fri 12:00-18:00 \S+$/));
+      await soon(async () =>
+        expect(await cell("Wednesday, 14:00 to 15:00").getAttribute("aria-selected")).toBe("true"),
+      );
       // What is typed is painted.
       await field().fill("mon-fri 12:30-18:00; sat 09:00-11:00 Europe/Berlin");
       await page.getByText("Not on the hour, and kept as it is: mon-fri 12:30-18:00 Europe/Berlin").waitFor();
-      expect(await cell("Saturday, 10:00 to 11:00").getAttribute("aria-selected")).toBe("true");
+      await soon(async () => expect(await cell("Saturday, 10:00 to 11:00").getAttribute("aria-selected")).toBe("true"));
       await cell("Saturday, 10:00 to 11:00").click();
-      expect(await field().inputValue()).toBe("sat 09:00-10:00; mon-fri 12:30-18:00 Europe/Berlin");
+      await soon(async () =>
+        expect(await field().inputValue()).toBe("sat 09:00-10:00; mon-fri 12:30-18:00 Europe/Berlin"),
+      );
       await page.getByText("jensen cannot log in now before").waitFor();
       await page.getByText("Nobody is logged in with the account on the service's own host.").waitFor();
       await picture("hours-user-wide");
@@ -111,11 +115,11 @@ describeInBrowser("hours", () => {
       await page.keyboard.press("ArrowRight");
       await page.keyboard.press("ArrowDown");
       await page.keyboard.press("Space");
-      expect(await field().inputValue()).toMatch(/^tue 09:00-10:00 \S+$/);
+      await soon(async () => expect(await field().inputValue()).toMatch(/^tue 09:00-10:00 \S+$/));
       await page.keyboard.down("Shift");
       for (const key of ["ArrowDown", "ArrowDown", "ArrowRight", "ArrowUp"]) await page.keyboard.press(key);
       await page.keyboard.up("Shift");
-      expect(await field().inputValue()).toMatch(/^tue,wed 09:00-11:00 \S+$/);
+      await soon(async () => expect(await field().inputValue()).toMatch(/^tue,wed 09:00-11:00 \S+$/));
       expect(await page.evaluate(() => document.activeElement?.getAttribute("aria-label"))).toBe(
         "Wednesday, 10:00 to 11:00",
       );
@@ -129,8 +133,8 @@ describeInBrowser("hours", () => {
       await cell("Monday, 10:00 to 11:00").focus();
       await page.keyboard.press("Space");
       await page.getByText("Nothing is painted. Paint an hour").waitFor();
-      expect(await field().inputValue()).toBe("Europe/Berlin");
-      expect(await page.getByRole("button", { name: "Save", exact: true }).count()).toBe(0);
+      await soon(async () => expect(await field().inputValue()).toBe("Europe/Berlin"));
+      await soon(async () => expect(await page.getByRole("button", { name: "Save", exact: true }).count()).toBe(0));
       await field().fill("");
       await page.getByText("Nothing is painted: access at any hour.").waitFor();
       await field().fill("weekdays");
@@ -159,7 +163,9 @@ describeInBrowser("hours", () => {
       await touch("touchMove", [{ x: (begin.x + end.x) / 2, y: (begin.y + end.y) / 2 }]);
       await touch("touchMove", [end]);
       await touch("touchEnd", []);
-      expect(await field().inputValue()).toBe("mon-fri 08:00-18:00; sat,sun 09:00-12:00 Europe/Berlin");
+      await soon(async () =>
+        expect(await field().inputValue()).toBe("mon-fri 08:00-18:00; sat,sun 09:00-12:00 Europe/Berlin"),
+      );
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
       const dialog = page.getByRole("dialog");
       expect(await dialog.evaluate((element) => element.scrollWidth - element.clientWidth)).toBeLessThanOrEqual(0);
@@ -211,7 +217,7 @@ describeInBrowser("hours", () => {
       await page.setViewportSize({ width: 320, height: 900 });
       await page.goto(userPage(id));
       await press("Hours …");
-      expect(await page.getByLabel("Only hosts of these groups").count()).toBe(0);
+      await soon(async () => expect(await page.getByLabel("Only hosts of these groups").count()).toBe(0));
       await page.getByLabel("Access on request").selectOption("review");
       const groups = page.getByLabel("Only hosts of these groups");
       await groups.fill("web, nope");
@@ -229,7 +235,7 @@ describeInBrowser("hours", () => {
       expect((await stored()).on_request).toEqual({ rule: "review", max_hours: 4, groups: ["web"] });
       await page.getByText(/for 4 hours at most, on hosts of web$/).waitFor();
       await press("Hours …");
-      expect(await groups.inputValue()).toBe("web");
+      await soon(async () => expect(await groups.inputValue()).toBe("web"));
       await groups.fill("");
       await press("Save");
       await page.getByText(/for 4 hours at most$/).waitFor();

@@ -5,7 +5,7 @@ import type { Browser } from "playwright-core";
 import { hostGroupPage, hostPage, PAGES, userPage } from "../../../../src/shared/product/pages.ts";
 import type { Client } from "../../../support/app.ts";
 import { insertHost } from "../../../support/host-rows.ts";
-import { atRest, describeInBrowser, expectNoFaults, type WatchedPage } from "../../support/browser.ts";
+import { atRest, describeInBrowser, expectNoFaults, soon, type WatchedPage } from "../../support/browser.ts";
 import { openBrowser } from "../../support/chromium.ts";
 import { type ConsoleApp, openConsoleApp, openSignedIn } from "../../support/console-app.ts";
 import { keyboard, mouse } from "../../support/hands.ts";
@@ -110,7 +110,7 @@ describeInBrowser("profiles", () => {
 
       await hands.press("button", "Delete … drop-box");
       await says(page, "The profile drop-box is in use by 1 user; give them another first.");
-      expect(await page.getByRole("button", { name: "Delete the profile" }).count()).toBe(0);
+      await soon(async () => expect(await page.getByRole("button", { name: "Delete the profile" }).count()).toBe(0));
       await hands.press("button", "Cancel");
 
       await add("/profiles", { ...dropBox, name: "spare" });
@@ -130,7 +130,7 @@ describeInBrowser("profiles", () => {
     const id = await add("/users", { username: "jensen", email: "jensen@example.org" });
     await page.goto(userPage(id));
     await atRest(page);
-    expect(await page.getByRole("button", { name: "Profile …" }).count()).toBe(0);
+    await soon(async () => expect(await page.getByRole("button", { name: "Profile …" }).count()).toBe(0));
     await add("/profiles", dropBox);
     await add("/profiles", { ...dropBox, name: "look-only", read_only: true });
     await page.reload();
@@ -208,11 +208,13 @@ describeInBrowser("profiles", () => {
     await page.goto(hostPage(id));
     await says(page, "Profiles on this host");
     const table = page.getByRole("table", { name: "Profiles on this host" });
-    expect(await table.getByRole("row").allInnerTexts()).toEqual([
-      expect.stringMatching(/^Profile\s+State$/),
-      expect.stringMatching(/^drop-box\s+not held\s+\/data\/acme is not root's$/),
-      expect.stringMatching(/^to-db\s+held$/),
-    ]);
+    await soon(async () =>
+      expect(await table.getByRole("row").allInnerTexts()).toEqual([
+        expect.stringMatching(/^Profile\s+State$/),
+        expect.stringMatching(/^drop-box\s+not held\s+\/data\/acme is not root's$/),
+        expect.stringMatching(/^to-db\s+held$/),
+      ]),
+    );
   });
 
   test("users are told what their account may do, the command for it, and which key it takes", async () => {
@@ -230,10 +232,10 @@ describeInBrowser("profiles", () => {
     await page.goto(PAGES.connect);
     await says(page, "Your account may copy files to and from /data/acme, nothing else.");
     expect(await commands()).toEqual([expect.stringMatching(/^sftp .*ext_kira@/), expect.stringMatching(/^sftp -i ~/)]);
-    expect(await page.getByText("PuTTY on Windows").count()).toBe(0);
+    await soon(async () => expect(await page.getByText("PuTTY on Windows").count()).toBe(0));
     await page.goto(PAGES.keys);
     await atRest(page);
-    expect(await page.getByText("Only security keys count").count()).toBe(0);
+    await soon(async () => expect(await page.getByText("Only security keys count").count()).toBe(0));
     await says(page, "Windows with PuTTY (PuTTYgen)");
 
     await give("to-both");
@@ -248,7 +250,7 @@ describeInBrowser("profiles", () => {
     await says(page, "Only security keys count");
     await says(page, "ssh-keygen -t ed25519-sk -O verify-required");
     await says(page, "cat ~/.ssh/id_ed25519_sk.pub");
-    expect(await page.getByText("PuTTYgen").count()).toBe(0);
+    await soon(async () => expect(await page.getByText("PuTTYgen").count()).toBe(0));
     expectNoFaults(user);
     await user.close();
   });

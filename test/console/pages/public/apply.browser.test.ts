@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { PAGES } from "../../../../src/shared/product/pages.ts";
-import { atRest, describeInBrowser, expectNoFaults, openPage } from "../../support/browser.ts";
+import { atRest, describeInBrowser, expectNoFaults, openPage, soon } from "../../support/browser.ts";
 import { openBrowser } from "../../support/chromium.ts";
 import { openConsoleApp } from "../../support/console-app.ts";
 import { says } from "../../support/journeys.ts";
@@ -15,7 +15,7 @@ describeInBrowser("an application", () => {
     await page.goto(PAGES.apply);
     await page.getByLabel("Purpose").waitFor();
     await atRest(page);
-    expect(await page.getByLabel(/^Sponsor/).count()).toBe(mode === "off" ? 0 : 1);
+    await soon(async () => expect(await page.getByLabel(/^Sponsor/).count()).toBe(mode === "off" ? 0 : 1));
     await page.getByLabel("Username you would like").fill("alice");
     await page.getByLabel("E-mail address", { exact: true }).fill("alice@example.org");
     await page.getByRole("button", { name: "Send the application" }).click();

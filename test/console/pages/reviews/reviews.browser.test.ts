@@ -6,7 +6,7 @@ import type { Browser, Page } from "playwright-core";
 import { PAGES, reviewPage } from "../../../../src/shared/product/pages.ts";
 import type { Client } from "../../../support/app.ts";
 import { HANG } from "../../../support/hang.ts";
-import { describeInBrowser, expectNoFaults, type WatchedPage } from "../../support/browser.ts";
+import { describeInBrowser, expectNoFaults, soon, type WatchedPage } from "../../support/browser.ts";
 import { openBrowser } from "../../support/chromium.ts";
 import { type ConsoleApp, openConsoleApp, openSignedIn } from "../../support/console-app.ts";
 import { keyboard } from "../../support/hands.ts";
@@ -131,7 +131,7 @@ describeInBrowser("reviews", () => {
         ...["disabled", "disabled", "active"],
       ]);
       await page.getByText("Nobody answered in time").first().waitFor();
-      expect(await page.getByRole("button", { name: /…/ }).count()).toBe(0);
+      await soon(async () => expect(await page.getByRole("button", { name: /…/ }).count()).toBe(0));
       const [file] = await Promise.all([
         page.waitForEvent("download"),
         page.getByRole("link", { name: "Report (CSV)" }).click(),

@@ -7,7 +7,7 @@ import { HOUR, shift } from "../../../../src/shared/time/clock.ts";
 import type { Client } from "../../../support/app.ts";
 import { insertHost } from "../../../support/host-rows.ts";
 import { makeManager } from "../../../support/manager.ts";
-import { atRest, describeInBrowser, expectNoFaults, type WatchedPage } from "../../support/browser.ts";
+import { atRest, describeInBrowser, expectNoFaults, soon, type WatchedPage } from "../../support/browser.ts";
 import { openBrowser } from "../../support/chromium.ts";
 import { type ConsoleApp, openConsoleApp, openSignedIn } from "../../support/console-app.ts";
 import { keyboard, mouse } from "../../support/hands.ts";
@@ -56,7 +56,7 @@ describeInBrowser("a manager's company", () => {
       await arrive(page, "Lindqvist AB");
       await says(page, "2 of 5 people.");
       await says(page, "Bob Berg");
-      expect(await page.getByText("outsider").count()).toBe(0);
+      await soon(async () => expect(await page.getByText("outsider").count()).toBe(0));
       await hands.press("button", "End … bob");
       await says(page, /^At once bob can no longer log in/);
       await hands.press("button", "Cancel");
@@ -68,7 +68,7 @@ describeInBrowser("a manager's company", () => {
       expect(await system.lastAudit("user.disable")).toMatchObject({ actorType: "user", actor: "alice" });
       await atRest(page);
       // Nothing gives it back here.
-      expect(await page.getByRole("button", { name: /bob/ }).count()).toBe(0);
+      await soon(async () => expect(await page.getByRole("button", { name: /bob/ }).count()).toBe(0));
     });
 
     test("applies for a colleague, and for more time for one", async () => {
@@ -125,7 +125,7 @@ describeInBrowser("a manager's company", () => {
     await arrive(page, "Your company");
     await says(page, "Your account is disabled");
     await says(page, "You manage no company, or your own access has ended.");
-    expect(await page.getByText("Bob Berg").count()).toBe(0);
+    await soon(async () => expect(await page.getByText("Bob Berg").count()).toBe(0));
     expect(await bob()).toMatchObject({ status: "active" });
   });
 
@@ -136,10 +136,10 @@ describeInBrowser("a manager's company", () => {
     await page.goto(PAGES.me);
     await arrive(page, "Your access");
     await atRest(page);
-    expect(await page.getByText("Your company").count()).toBe(0);
+    await soon(async () => expect(await page.getByText("Your company").count()).toBe(0));
     await page.goto(PAGES.ownCompany);
     await says(page, "You manage no company, or your own access has ended.");
-    expect(await page.getByRole("main").getByRole("button").count()).toBe(0);
+    await soon(async () => expect(await page.getByRole("main").getByRole("button").count()).toBe(0));
   });
 
   test("is nothing once it has ended, as they have no access themselves", async () => {

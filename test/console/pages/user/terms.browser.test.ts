@@ -9,7 +9,14 @@ import type { Browser, Page } from "playwright-core";
 import { PAGES, userPage } from "../../../../src/shared/product/pages.ts";
 import { freshKey } from "../../../support/keys.ts";
 import { axeFinds } from "../../support/axe.ts";
-import { atRest, describeInBrowser, expectNoFaults, focusedName, type WatchedPage } from "../../support/browser.ts";
+import {
+  atRest,
+  describeInBrowser,
+  expectNoFaults,
+  focusedName,
+  soon,
+  type WatchedPage,
+} from "../../support/browser.ts";
 import { openBrowser } from "../../support/chromium.ts";
 import { type ConsoleApp, openConsoleApp, openSignedIn } from "../../support/console-app.ts";
 import { HOSTILE } from "../../support/data.ts";
@@ -56,7 +63,7 @@ describeInBrowser("terms of use", () => {
   test("are accepted with the keyboard before the first key, and can be read again", async () => {
     await open(PAGES.keys);
     await page.getByRole("region", { name: "Text of the terms" }).waitFor();
-    expect(await page.getByLabel("Public key").count()).toBe(0);
+    await soon(async () => expect(await page.getByLabel("Public key").count()).toBe(0));
     await open(PAGES.connect);
     await page.getByRole("link", { name: "Read and accept them" }).focus();
     await page.keyboard.press("Enter");
