@@ -96,6 +96,17 @@ export function unnamedSources(source: Source, tests: Source, table = TESTED_BY)
   ];
 }
 
+/** Tests of a page that look at it once, where what they look for may still be on its way: soon() (console/support/browser.ts) waits for it. */
+export function glances(tests: Source): readonly string[] {
+  const look =
+    /(?<!=>\s+)\bexpect\(\s*await [^;]*?\.(count|isVisible|isChecked|innerText|textContent|inputValue|getAttribute|all\w+s)\(\)/g;
+  return [...tests]
+    .filter(([path]) => path.endsWith(".browser.test.ts"))
+    .flatMap(([path, text]) =>
+      [...text.matchAll(look)].map(([, name]) => `test/${path}: ${name}() belongs into soon()`),
+    );
+}
+
 /** What the checker of histories imports that is neither its own, nor the file's format, nor the runtime's. */
 export function foreignImports(checker: Source): readonly string[] {
   const { folder, imports } = CHECKER;

@@ -5,6 +5,7 @@ import {
   findings,
   foreignImports,
   functionsOf,
+  glances,
   idleRules,
   linesOf,
   misplacedTests,
@@ -42,6 +43,7 @@ ${WORDS.map(({ name, allowed }) => `  ${name}\n${rows(allowed, (why) => why, "  
 Tests lie in the folders of src, and in
 ${rows(TESTS_BESIDE, (why) => why)}
 Each file of src has a test of its name, or one that imports it, or an entry in test/structure/tested-by.ts.
+What a page shows is expected in soon(), which waits for it.
 
 Sizes
   A function has at most ${MAX_FUNCTION} lines (now ${functions[0]?.lines}), half of them ${functions[Math.floor(functions.length / 2)]?.lines} or fewer.
@@ -54,6 +56,7 @@ const wrong = [
   ...findings(source),
   ...misplacedTests(source, readTests()),
   ...unnamedSources(source, readTests()),
+  ...glances(readTests()),
   ...foreignImports(readChecker()),
   ...idleRules(source).map((idle) => `The rules allow too much: ${idle}`),
 ];

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { testSlow } from "../support/thorough.ts";
-import { findCycle, findings, foreignImports, idleRules, misplacedTests, unnamedSources } from "./findings.ts";
+import { findCycle, findings, foreignImports, glances, idleRules, misplacedTests, unnamedSources } from "./findings.ts";
 import { MAX_FUNCTION, MAX_LINES } from "./rules.ts";
 import { importsOf, readChecker, readSource, readTests, type Source } from "./source.ts";
 
@@ -32,6 +32,10 @@ describe("test", () => {
 
   test("is found for each file of src: by its name, by what it imports, or in a table", () => {
     expect(unnamedSources(source, readTests())).toEqual([]);
+  });
+
+  test("waits for what a page shows", () => {
+    expect(glances(readTests())).toEqual([]);
   });
 });
 
@@ -92,6 +96,21 @@ describe("misplacedTests()", () => {
     const elsewhere = 'import { run } from "../../src/cli/command.ts";';
     expect(found({ "host/all.test.ts": inRoom, "host/command.test.ts": elsewhere, "docs.test.ts": "" })).toEqual([]);
     expect(found({ "host/execute/command.browser.test.ts": "", "support/fake.test.ts": "" })).toEqual([]);
+  });
+});
+
+describe("glances()", () => {
+  const found = (line: string, path = "console/a.browser.test.ts") => glances(sourceOf({ [path]: line }));
+
+  test("names tests that look at a page once", () => {
+    const expected = ["test/console/a.browser.test.ts: count() belongs into soon()"];
+    expect(found("expect(await rows.count()).toBe(0);")).toEqual(expected);
+    expect(found('expect(\n  await page.getByText("a").count(),\n).toBe(0);')).toEqual(expected);
+  });
+
+  test("has nothing against those that wait, nor against other tests", () => {
+    expect(found("await soon(async () => expect(await rows.count()).toBe(0));")).toEqual([]);
+    expect(found("expect(await rows.count()).toBe(0);", "console/a.test.ts")).toEqual([]);
   });
 });
 
