@@ -1,4 +1,4 @@
-/** Approving an application with a company, a sponsor and hours; and what a choice of companies says while the service does not answer. */
+/** Approving an application with a company, a sponsor, a start and hours; and what a choice of companies says while the service does not answer. */
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
@@ -29,7 +29,7 @@ describeInBrowser("approving an application", () => {
   });
 
   test(
-    "stores the company, the sponsor and the hours that are set, for as long as the company allows",
+    "stores the company, the sponsor, the start and the hours that are set, for as long as the company allows",
     async () => {
       const watched = await openSignedIn(browser, system, "admin");
       const { page } = watched;
@@ -43,6 +43,9 @@ describeInBrowser("approving an application", () => {
       await dialog.getByLabel("Company").fill("Lindqvist Labs");
       await soon(async () => expect(await dialog.getByLabel("Sponsor's e-mail").inputValue()).toBe("bo@example.org"));
       await dialog.getByLabel("Sponsor's e-mail").fill("vera@example.org");
+      await dialog.getByLabel("Access begins").fill("2026-11-23T08:00");
+      await dialog.getByLabel("Days of access").fill("7");
+      await dialog.getByText("Access ends on 30 Nov 2026.").waitFor();
       await dialog.locator("summary", { hasText: "Hours of the week" }).click();
       const hours = dialog.getByRole("textbox", { name: "Hours of the week" });
       await hours.fill("mon-fri 08:00 Europe/Berlin");
@@ -60,6 +63,8 @@ describeInBrowser("approving an application", () => {
       await page.getByText("newcomer: approved, and the account is created.").first().waitFor();
       const [made] = await system.db.select().from(users).where(eq(users.username, "newcomer"));
       expect(made).toMatchObject({ companyId, sponsorEmail: "vera@example.org" });
+      expect(made?.startsAt).toEqual(new Date("2026-11-23T07:00Z"));
+      expect(made?.expireAt).toEqual(new Date("2026-11-30T07:00Z"));
       expect(made?.hours).toBe("mon-fri 08:00-18:00 Europe/Berlin");
       const mails = await system.db.select().from(outbox).where(eq(outbox.recipient, "newcomer@example.org"));
       expect(mails.map(({ text }) => text).join()).toContain("Hours:       mon-fri 08:00-18:00 Europe/Berlin");

@@ -1,4 +1,4 @@
-/** The fields for what a new user gets beside what was applied for: the company, the sponsor, the hours and the profile. */
+/** The fields for what a new user gets beside what was applied for: the company, the sponsor, the start, the hours and the profile. */
 
 import { useState } from "preact/hooks";
 import type { BodyOf } from "../../../api.ts";
@@ -8,6 +8,7 @@ import { Input } from "../../../ui/field.tsx";
 import { Typed } from "../../../ui/typed.tsx";
 import { useCompany } from "../../companies/choice.tsx";
 import { useLaterHours } from "../../hours/later-hours.tsx";
+import { useStart } from "../../hours/start.tsx";
 import { useProfile } from "../../profiles/choice.tsx";
 import { useRole } from "../for-role.tsx";
 import type { Application } from "./application.ts";
@@ -16,6 +17,7 @@ import type { Application } from "./application.ts";
 export function useBeside({ company_id: applied, sponsor_email: named, hours_wish: wish }: Application) {
   const { approve, card } = applicationTexts;
   const company = useCompany({ alone: true });
+  const start = useStart();
   const hours = useLaterHours(approve.hours);
   const profile = useProfile();
   const [sponsor, setSponsor] = useState(named);
@@ -23,6 +25,7 @@ export function useBeside({ company_id: applied, sponsor_email: named, hours_wis
   const maySeeCompanies = maySee(useRole(), "users") && applied === null;
   return {
     hasCompany: company.isChosen,
+    startsAt: start.changes.starts_at ?? undefined,
     fields: (
       <>
         {maySeeCompanies ? company.fields : null}
@@ -41,17 +44,21 @@ export function useBeside({ company_id: applied, sponsor_email: named, hours_wis
             <Typed text={wish} />
           </p>
         )}
+        {start.field}
         {hours.fields}
         {profile.field}
       </>
     ),
     read: async (): Promise<Partial<BodyOf<"POST /approvals/:id/review">> | undefined> => {
+      const isWhole = start.isWhole();
       const week = hours.read();
       const from = await company.read();
-      if (week === undefined || from === undefined) return undefined;
+      if (week === undefined || from === undefined || !isWhole) return undefined;
+      const { starts_at: startsAt } = start.changes;
       return {
         ...(from.company_id == null ? {} : { company_id: from.company_id }),
         ...(sponsor.trim() === named ? {} : { sponsor_email: sponsor.trim() }),
+        ...(startsAt == null ? {} : { starts_at: startsAt }),
         ...(week === null ? {} : { hours: week }),
         ...profile.changes,
       };

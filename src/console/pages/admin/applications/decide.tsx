@@ -88,7 +88,7 @@ export function ApproveDialog({ application, onClose, onDone }: DecideProps) {
           {approve.create}
         </label>
       )}
-      <Effects application={application} creates={creates} days={days} />
+      <Effects {...{ application, creates, days }} startsAt={beside.startsAt} />
     </FormDialog>
   );
 }
@@ -97,14 +97,15 @@ interface EffectsProps {
   readonly application: Application;
   readonly creates: boolean;
   readonly days: number | undefined;
+  readonly startsAt: string | undefined;
 }
 
-function Effects({ application, creates, days = 0 }: EffectsProps) {
+function Effects({ application, creates, days = 0, startsAt }: EffectsProps) {
   const { kind, username, email } = application;
   const { effects } = applicationTexts;
   const present = useExpiry(application.user_id);
   const account = hostAccountOf(username);
-  const until = days === 0 ? undefined : day(later(now(), days * DAY));
+  const until = days === 0 ? undefined : day(later(startsAt ?? now(), days * DAY));
   const sentences =
     kind === "extension"
       ? [...extended(application, days, present), effects.mail(email)]

@@ -1,17 +1,16 @@
 /** When a user has access: the start, the hours of the week and what ends with them, and whom they ask. */
 
-import { useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { MAX_REQUEST_HOURS } from "../../../../shared/hours/on-request.ts";
 import { HOURS_ENDS, REQUEST_RULES } from "../../../../shared/product/statuses.ts";
 import { api, type BodyOf } from "../../../api.ts";
-import { instantOf, localOf } from "../../../local-time.ts";
 import { userHoursTexts as texts } from "../../../texts/hours/hours.ts";
 import { wholeNumber } from "../../../typed-text.ts";
-import { zone } from "../../../ui/clock.ts";
 import { withHosts } from "../../../ui/confirmed.ts";
 import { Input, Select } from "../../../ui/field.tsx";
 import type { DialogProps } from "../../../ui/use-dialog.ts";
 import { HoursField, hoursIn, hoursText } from "../../hours/hours-field.tsx";
+import { useStart } from "../../hours/start.tsx";
 import { PreviewedDialog } from "../previewed-dialog.tsx";
 import type { UserRecord } from "./record.ts";
 
@@ -23,15 +22,13 @@ const NONE: Timed = { starts_at: null, hours: null, hours_end: "sessions", on_re
 /** The `fields`; the `changes` that were typed, undefined while something is none; and `isWhole()`, which says beside the start that a part is missing. */
 export function useTimes(user = NONE, mayStart = true) {
   // As it was when the form was opened: what somebody else changed meanwhile, and is not changed here, stays.
-  const [before] = useState({ ...user, start: localOf(user.starts_at ?? ""), text: hoursText(user.hours) });
-  const [start, setStart] = useState(before.start);
+  const [before] = useState({ ...user, text: hoursText(user.hours) });
+  const start = useStart(user.starts_at);
   const [text, setText] = useState(before.text);
   const [end, setEnd] = useState(before.hours_end);
   const [rule, setRule] = useState<string>(before.on_request?.rule ?? "none");
   const [most, setMost] = useState(String(before.on_request?.max_hours ?? 4));
   const [groups, setGroups] = useState((before.on_request?.groups ?? []).join(", "));
-  const [isTorn, setTorn] = useState(false);
-  const place = useRef<HTMLDivElement>(null);
   const hours = hoursIn(text);
   const max = wholeNumber(most, MAX_REQUEST_HOURS);
   const asked = REQUEST_RULES.find((one) => one === rule);
@@ -41,34 +38,17 @@ export function useTimes(user = NONE, mayStart = true) {
   const limited = only.length === 0 ? {} : { groups: only };
   const isWrong = hours === undefined || (asked !== undefined && max === undefined);
   const changes: TimeChanges = {
-    ...(start === before.start ? {} : { starts_at: instantOf(start, "since") || null }),
+    ...start.changes,
     ...(text === before.text ? {} : { hours: hours ?? null }),
     ...(end === before.hours_end ? {} : { hours_end: end }),
     ...(isAsked ? { on_request: asked === undefined ? null : { rule: asked, max_hours: max ?? 0, ...limited } } : {}),
   };
   return {
     changes: isWrong ? undefined : changes,
-    isWhole: (): boolean => {
-      const isWhole = (place.current?.querySelector("input:invalid") ?? null) === null;
-      setTorn(!isWhole);
-      return isWhole;
-    },
+    isWhole: start.isWhole,
     fields: (
-      <div class="form" ref={place}>
-        {mayStart ? (
-          <Input
-            label={texts.start}
-            hint={texts.startHint(zone())}
-            error={isTorn ? texts.torn : undefined}
-            name="starts_at"
-            type="datetime-local"
-            value={start}
-            onValue={(value) => {
-              setStart(value);
-              setTorn(false);
-            }}
-          />
-        ) : null}
+      <div class="form">
+        {mayStart ? start.field : null}
         <HoursField text={text} onText={setText} />
         {text === "" ? null : (
           <Select
