@@ -26,6 +26,8 @@ const ASKED = {
 type Asked = keyof typeof ASKED;
 /** For how long after an application its sponsor is asked again: nobody is reminded for ever of what they do not answer. */
 const ASKED_AGAIN = 2 * QUESTION_TTL;
+/** What is stored of a request about which its sponsor was not asked. */
+export const UNASKED = { sponsorAnswer: "none", sponsorReason: "", sponsorAnsweredAt: null } as const;
 /** Applications that one mail asks about. */
 const AT_ONCE = 20;
 

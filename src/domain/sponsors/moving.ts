@@ -11,7 +11,7 @@ import { parseEmail } from "../accounts/username.ts";
 import { audited } from "../operation/audited.ts";
 import type { Context, Operation, SponsorPolicy } from "../operation/context.ts";
 import type { AuditEntry } from "../operation/entry.ts";
-import { askSponsor } from "./asking.ts";
+import { askSponsor, UNASKED } from "./asking.ts";
 import { killQuestions } from "./questions.ts";
 import { isOwn, parseSponsor, sponsorOf } from "./sponsor-email.ts";
 import { tellSponsor } from "./telling.ts";
@@ -140,9 +140,11 @@ async function store({ tx, context }: Operation, found: Found, to: string): Prom
     .update(companies)
     .set(set)
     .where(inArray(companies.id, ids(found.companies)));
-  const anew = { sponsorEmail: to, sponsorAnswer: "none", sponsorReason: "", sponsorAnsweredAt: null } as const;
   const isPending = and(inArray(approvals.id, ids(found.applications)), eq(approvals.status, "pending"));
-  await tx.update(approvals).set(anew).where(isPending);
+  await tx
+    .update(approvals)
+    .set({ sponsorEmail: to, ...UNASKED })
+    .where(isPending);
 }
 
 /** Each user's own trail says it, and so does each company's. */

@@ -26,6 +26,7 @@ import { type Services, systemContext } from "../../domain/operation/context.ts"
 import { workOnReviews } from "../../domain/reviews/due.ts";
 import { noteConfigured } from "../../domain/settings/settings.ts";
 import { askWaitingSponsors } from "../../domain/sponsors/asking.ts";
+import { followSponsors } from "../../domain/sponsors/following.ts";
 import { storeCounts } from "../../domain/stats/daily.ts";
 import { mailTerms, noteTerms } from "../../domain/users/terms.ts";
 import type { Drift } from "../../protocol/host.ts";
@@ -135,6 +136,7 @@ export function jobsOf(services: Services, { reconcile, dataDir }: JobParts): re
 async function askAboutApplications(services: Services): Promise<void> {
   await endUnanswered(services, await beat(services));
   await tellOfWaitingApplications(services);
+  await followSponsors(services);
   await askWaitingSponsors(services);
 }
 

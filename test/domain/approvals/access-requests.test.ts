@@ -3,10 +3,14 @@ import { eq } from "drizzle-orm";
 import { allAccounts } from "../../../src/domain/accounts/account.ts";
 import { requestAccess } from "../../../src/domain/approvals/access-requests.ts";
 import { listApplications, reviewApplication } from "../../../src/domain/approvals/approvals.ts";
+import { createCompany } from "../../../src/domain/companies/companies.ts";
+import { updateCompany } from "../../../src/domain/companies/update.ts";
 import { decide, lookAt } from "../../../src/domain/decisions/decisions.ts";
 import { uploadKey } from "../../../src/domain/keys/keys.ts";
 import { followDueHours } from "../../../src/domain/lifecycle/hours.ts";
 import { boundTimesToCome } from "../../../src/domain/lifecycle/set-back.ts";
+import { askWaitingSponsors } from "../../../src/domain/sponsors/asking.ts";
+import { followSponsors } from "../../../src/domain/sponsors/following.ts";
 import { moveSponsor } from "../../../src/domain/sponsors/moving.ts";
 import { updateUser } from "../../../src/domain/users/update.ts";
 import { createUser, deleteUser, disableUser, enableUser, type NewUser } from "../../../src/domain/users/users.ts";
@@ -422,9 +426,63 @@ describe("requestAccess() by the rule sponsor", () => {
   test("all of a sponsor who was moved are asked of the new one", async () => {
     await ask(2);
     await moveSponsor(app.system, { from: BO, to: "mo@example.org" });
-    await (await import("../../../src/domain/sponsors/asking.ts")).askWaitingSponsors(app.services);
+    await askWaitingSponsors(app.services);
     await answer("allow", link("mo@example.org"));
     expect(account()?.open).toBe(true);
+  });
+
+  const MO = "mo@example.org";
+  const byCompany = async () => {
+    const company = await createCompany(app.system, { name: `Of ${name}`, sponsorEmail: BO });
+    await updateUser(app.system, id, { sponsorEmail: "", companyId: company.row.id });
+    return company.row.id;
+  };
+  test.each([
+    ["their user's", async () => void (await updateUser(app.system, id, { sponsorEmail: MO }))],
+    ["their company's", async () => void (await updateCompany(app.system, await byCompany(), { sponsorEmail: MO }))],
+  ])("%s new sponsor is asked within a minute, and decides", async (_, change) => {
+    const { request } = await ask(2);
+    await change();
+    await followSponsors(app.services);
+    await askWaitingSponsors(app.services);
+    expect(await waiting()).toMatchObject({ id: request?.id, sponsorEmail: MO, sponsorAnswer: "asked" });
+    await answer("allow", link(MO));
+    expect(account()?.open).toBe(true);
+    expect(await records("access.allow")).toEqual([["success", "sponsor"]]);
+  });
+
+  test.each([
+    ["nobody is their sponsor any more", { sponsorEmail: "" }],
+    ["the rule says that they decide", { onRequest: REVIEW }],
+  ])("the administrators are told once, and decide, when %s", async (_, change) => {
+    await ask(2);
+    const old = await link();
+    await updateUser(app.system, id, change);
+    for (const time of [1, 2]) {
+      await followSponsors(app.services);
+      await askWaitingSponsors(app.services);
+      const told = (await app.mails("admin@example.org")).filter(({ subject }) =>
+        subject.includes(`${name} asks for access`),
+      );
+      expect([time, told.length]).toEqual([time, 1]);
+    }
+    await expect(answer("allow", Promise.resolve(old))).rejects.toMatchObject({ reason: "decision.missing" });
+    await review(true);
+    expect(account()?.open).toBe(true);
+  });
+
+  test("what is decided meanwhile, and what its sponsor is asked, stay as they are", async () => {
+    const { request } = await ask(2);
+    await followSponsors(app.services);
+    expect(await waiting()).toMatchObject({ id: request?.id, sponsorEmail: BO, sponsorAnswer: "asked" });
+    await answer("refuse");
+    await updateUser(app.system, id, { sponsorEmail: MO });
+    await followSponsors(app.services);
+    const [row] = await app.db
+      .select()
+      .from(approvals)
+      .where(eq(approvals.id, request?.id ?? 0));
+    expect(row).toMatchObject({ status: "rejected", sponsorEmail: BO, sponsorAnswer: "declined" });
   });
 
   test("an administrator decides where nobody is their sponsor, or first", async () => {
