@@ -430,6 +430,11 @@ export const LETTERS: readonly LetterCase[] = [
       companies.contractEnds(site, { company: value, users: 3, contractEnd: END, username: value }, NOW),
   },
   {
+    ...{ name: "contractEnds, to the sponsor", to: "sponsor", pages: [], without: [] },
+    make: (site, value) =>
+      companies.contractEnds(site, { company: value, users: 3, contractEnd: END, username: null }, NOW),
+  },
+  {
     ...{ name: "tokenEnds", to: "administrators", pages: ["/admin/tokens"], without: [] },
     make: (site, value) => tokens.tokenEnds(site, machine(value)),
   },

@@ -11,7 +11,8 @@ export interface MailedCompany {
   /** How many people of it have access. */
   readonly users: number;
   readonly contractEnd: Date;
-  readonly username: string;
+  /** The manager's; null for the company's sponsor. */
+  readonly username: string | null;
 }
 
 /** Before the contract of a company ends. */
@@ -19,9 +20,9 @@ export function contractEnds(site: Site, { company, users, contractEnd, username
   const left = Math.max(1, Math.ceil((contractEnd.getTime() - now.getTime()) / DAY));
   const soon = left === 1 ? "within a day" : `in ${left} days`;
   return letter(`The access of ${line(company)} to ${site.host} ends ${soon}`, [
-    hello(username),
+    username === null ? paragraph("Hello,") : hello(username),
     paragraph(
-      `The contract of ${line(company)} ends ${soon}. By then at the latest the access of everybody of it to ${site.host} ends: now ${users === 1 ? "1 person" : `${users} people`} can log in. You are a manager of the company.`,
+      `The contract of ${line(company)} ends ${soon}. By then at the latest the access of everybody of it to ${site.host} ends: now ${users === 1 ? "1 person" : `${users} people`} can log in. ${username === null ? "You answer for its people." : "You are a manager of the company."}`,
     ),
     fact("End of the contract", date(contractEnd)),
     paragraph(

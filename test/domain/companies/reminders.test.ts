@@ -49,4 +49,29 @@ describe("remindOfContracts()", () => {
     await remindOfContracts(app.services, app.clock.now());
     expect(await reminders()).toHaveLength(3);
   });
+
+  test("mails the sponsor too, as long as anybody of the company has access, and whoever is the sponsor then", async () => {
+    const contractEnd = shift(app.clock.now(), 20 * DAY);
+    const { row } = await createCompany(app.system, { name: "Berg AB", contractEnd, sponsorEmail: "Bo@Example.org" });
+    const person = { username: "berit", email: "berit@example.org", companyId: row.id };
+    const run = async (days: number, services = app.services) => {
+      app.clock.set(shift(contractEnd, -days * DAY));
+      for (let n = 0; n < 2; n++) await remindOfContracts(services, app.clock.now());
+      return (await reminders()).filter(({ subject }) => subject.includes("Berg AB"));
+    };
+    expect(await run(14)).toEqual([]);
+    const { id } = await createUser(app.system, person);
+    const { policy } = app.services;
+    const without = { ...app.services, policy: { ...policy, sponsor: { ...policy.sponsor, mode: "off" as const } } };
+    expect(await run(14, without)).toEqual([]);
+    const [mail, ...more] = await run(14);
+    expect(more).toEqual([]);
+    expect(mail).toMatchObject({ recipient: "bo@example.org", expiresAt: contractEnd });
+    expect(mail?.text.replaceAll("\n", " ")).toContain("now 1 person can log in. You answer for its people.");
+    expect(mail?.text).toStartWith("Hello,");
+    await updateCompany(app.system, row.id, { sponsorEmail: "mo@example.org" });
+    expect((await run(13)).map(({ recipient }) => recipient)).toEqual(["bo@example.org", "mo@example.org"]);
+    await disableUser(app.system, id);
+    expect(await run(7)).toHaveLength(2);
+  });
 });
