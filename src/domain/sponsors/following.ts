@@ -43,11 +43,10 @@ export async function followSponsors({ db, clock, policy }: Services): Promise<v
         .set({ sponsorEmail, ...UNASKED })
         .where(isAsRead)
         .returning();
-      const occasion = `applications:${request.id}:moved`;
       if (sponsorEmail !== "") continue;
       for (const row of moved) {
-        const message = accessRequested(policy.site, row);
-        await tellAdministrators({ tx, context: { clock } }, message, { about: "applications", occasion });
+        const told = { about: "applications", occasion: `applications:${row.id}:moved` } as const;
+        await tellAdministrators({ tx, context: { clock } }, accessRequested(policy.site, row), told);
       }
     }
   });
