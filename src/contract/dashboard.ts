@@ -168,7 +168,7 @@ const SeriesRecord = v.pipe(
     ends: v.pipe(v.array(v.object({ date, users: count(1) })), v.description("Active users who expire on that day")),
     changes: v.pipe(
       v.array(v.object({ date, changes: count(14), failed: count(1) })),
-      v.description("Changes on record, and those that failed; logins are none"),
+      v.description("Changes on record, and those that failed; logins, and reading or exporting, are none"),
     ),
   }),
   v.title("StatsSeries"),

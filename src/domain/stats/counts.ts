@@ -1,6 +1,7 @@
 /** Counts by day (UTC), from the users and from the audit log. */
 
-import { and, asc, gte, lt, notLike, type SQL, sql } from "drizzle-orm";
+import { and, asc, gte, lt, notInArray, notLike, type SQL, sql } from "drizzle-orm";
+import type { AuditAction } from "../../shared/product/audit-actions.ts";
 import { DAY, shift } from "../../shared/time/clock.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { type UserRow, users } from "../../store/schema.ts";
@@ -29,6 +30,9 @@ export async function countStates(tx: Stored, now: Date): Promise<Omit<States, "
   return row ?? { active: 0, disabled: 0, expired: 0 };
 }
 
+/** What is on record and changes nothing. */
+const READS = ["audit.read", "audit.export", "user.export"] as const satisfies readonly AuditAction[];
+
 /** The changes of each day from `since` until before `until`, both midnights, as the log has them. */
 export async function countChanges(tx: Stored, since: Date, until: Date): Promise<readonly Changes[]> {
   const day = utcDay(audit.createdAt);
@@ -39,7 +43,14 @@ export async function countChanges(tx: Stored, since: Date, until: Date): Promis
       failed: sql`count(*) filter (where ${audit.result} = 'failed')`.mapWith(Number),
     })
     .from(audit)
-    .where(and(gte(audit.createdAt, since), lt(audit.createdAt, until), notLike(audit.action, "auth.%")))
+    .where(
+      and(
+        gte(audit.createdAt, since),
+        lt(audit.createdAt, until),
+        notLike(audit.action, "auth.%"),
+        notInArray(audit.action, [...READS]),
+      ),
+    )
     .groupBy(day);
   const found = new Map(rows.map((row) => [row.date, row]));
   const length = Math.max(0, Math.round((until.getTime() - since.getTime()) / DAY));

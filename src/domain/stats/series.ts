@@ -27,7 +27,7 @@ export interface Series {
   readonly states: readonly States[];
   /** The days to come, today included: how many active users expire. */
   readonly ends: readonly { readonly date: string; readonly users: number }[];
-  /** Recorded changes, and failed ones; logins do not count. Leaves out days that the log no longer has. */
+  /** Recorded changes, and failed ones; logins and reading do not count. Leaves out days that the log no longer has. */
   readonly changes: readonly Changes[];
 }
 
