@@ -1,7 +1,6 @@
 /** A dialog whose form has something done: the fields, what went wrong, the button that does it, and the way out. */
 
 import type { ComponentChildren } from "preact";
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { useInstallation } from "../installation.ts";
 import { common } from "../texts/common.ts";
 import type { Action } from "./action.ts";
@@ -9,7 +8,7 @@ import { Button } from "./button.tsx";
 import { Dialog } from "./dialog.tsx";
 import { Form } from "./form.tsx";
 import { Failure } from "./notice.tsx";
-import { useUnsaved } from "./use-unsaved.ts";
+import { useUnsaved } from "./unsaved.tsx";
 
 interface FormDialogProps {
   readonly title: string;
@@ -30,27 +29,21 @@ interface FormDialogProps {
 /** The dialog; while the work is going on nothing closes it, and before what was typed is lost it asks. */
 export function FormDialog({ title, work, onClose, texts, ...rest }: FormDialogProps) {
   const { isDanger = false, isPossible = true, isReady = true, failure, children } = rest;
-  const unsaved = useUnsaved();
+  const unsaved = useUnsaved(onClose);
   const isDryRun = useInstallation()?.dry_run;
-  const [isAsking, setAsking] = useState(false);
   const mayHold = work.failure !== undefined && work.mayHold;
   const close = () => {
     if (work.busy) return;
-    // Escape answers the question with no.
-    if (isAsking) setAsking(false);
-    else if (!mayHold && unsaved.isLost()) setAsking(true);
-    else onClose();
+    if ((mayHold && unsaved.question === undefined) || !unsaved.holds()) onClose();
   };
   return (
     <Dialog title={title} onClose={close} onInput={unsaved.onInput}>
       {/* The page's own sentence is behind the dialog. */}
       {isDryRun ? <p class="dry-run">{common.dryRun}</p> : null}
-      <Form onSubmit={() => (isPossible && isReady && !isAsking ? void work.run() : undefined)}>
+      <Form onSubmit={() => (isPossible && isReady && unsaved.question === undefined ? void work.run() : undefined)}>
         {children}
         {failure ?? <Failure failure={work.failure} />}
-        {isAsking ? (
-          <Unsaved onDiscard={onClose} onGoOn={() => setAsking(false)} />
-        ) : (
+        {unsaved.question ?? (
           <p class="actions">
             {isPossible ? (
               <Button
@@ -66,34 +59,5 @@ export function FormDialog({ title, work, onClose, texts, ...rest }: FormDialogP
         )}
       </Form>
     </Dialog>
-  );
-}
-
-interface UnsavedProps {
-  readonly onDiscard: () => void;
-  readonly onGoOn: () => void;
-}
-
-/** The question before what was typed is lost. It takes the focus, and gives it back where somebody goes on. */
-function Unsaved({ onDiscard, onGoOn }: UnsavedProps) {
-  const question = useRef<HTMLParagraphElement>(null);
-  useLayoutEffect(() => {
-    const before = document.activeElement;
-    question.current?.querySelector("button")?.focus();
-    return () => {
-      const target = before?.isConnected
-        ? before
-        : question.current?.closest("dialog")?.querySelector("input, textarea");
-      if (target instanceof HTMLElement) target.focus();
-    };
-  }, []);
-  return (
-    <p class="actions" role="alert" ref={question}>
-      <strong>{common.unsaved.question}</strong>
-      <Button onClick={onGoOn}>{common.unsaved.goOn}</Button>
-      <Button kind="danger" onClick={onDiscard}>
-        {common.unsaved.discard}
-      </Button>
-    </p>
   );
 }

@@ -194,11 +194,36 @@ describeInBrowser("the list of users", () => {
           ["01", "02", "51", "52", "53"].map((number) => `many-${number}`),
         ),
       );
+      // A reason that was typed is not lost by Escape, and not sent by it.
+      await dialog.getByLabel("Reason").fill("The contract ended");
+      await page.keyboard.press("Escape");
+      const question = dialog.getByRole("alert").filter({ hasText: "lose what you typed" });
+      await question.getByRole("button", { name: "Keep typing" }).click();
+      await question.waitFor({ state: "detached" });
+      await dialog.getByRole("button", { name: "Cancel" }).click();
+      await question.waitFor();
+      await page.keyboard.press("Escape");
+      await question.waitFor({ state: "detached" });
+      expect(await disabled()).toBe(0);
       await dialog.getByRole("button", { name: "Disable 5 users" }).click();
       await dialog.getByRole("button", { name: "Close" }).click();
       await says(page, "5 users were disabled.");
       expect(await disabled()).toBe(5);
       await soon(async () => expect(await bar().getByText("selected", { exact: false }).count()).toBe(0));
+    });
+
+    test("stays as it was once a reason that was typed is discarded", async () => {
+      await createMany(2);
+      await open(`${PAGES.users}?q=many`);
+      for (const name of ["many-01", "many-02"]) await select(name);
+      await page.getByRole("button", { name: "Disable 2 users …" }).click();
+      const dialog = page.getByRole("dialog");
+      await dialog.getByLabel("Reason").fill("The contract ended");
+      await dialog.getByRole("button", { name: "Cancel" }).click();
+      await dialog.getByRole("button", { name: "Discard it" }).click();
+      await dialog.waitFor({ state: "detached" });
+      await bar().getByText("2 selected", { exact: true }).waitFor();
+      expect(await disabled()).toBe(0);
     });
 
     test("is all that match, also on pages that were not shown, and begins anew with another filter", async () => {

@@ -12,6 +12,7 @@ import { announce } from "../../../ui/announce.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { Form } from "../../../ui/form.tsx";
+import { useUnsaved } from "../../../ui/unsaved.tsx";
 import { type Change, makeChange, previewChange } from "../change.ts";
 import { useReason } from "../reason.tsx";
 import { useEnd } from "../user/end-fields.tsx";
@@ -77,14 +78,17 @@ export function BulkDialog({ kind, users, onClose }: BulkDialogProps) {
     };
   }, []);
 
-  function close() {
+  const unsaved = useUnsaved(leave);
+  const close = () => (phase.name === "ready" && unsaved.holds() ? undefined : leave());
+
+  function leave() {
     stopped.current = true;
     if (phase.name === "over") onClose(summaryOf(kind, phase.outcomes));
     else if (phase.name !== "running") onClose();
   }
 
   return (
-    <Dialog title={texts.title(users.length)} onClose={close}>
+    <Dialog title={texts.title(users.length)} onClose={close} onInput={unsaved.onInput}>
       {phase.name === "end" ? <EndForm end={end} onChecked={() => void check()} onClose={close} /> : null}
       {phase.name === "checking" ? (
         <Progress text={bulk.checking(phase.reached, chosen.length)} reached={phase.reached} total={chosen.length}>
@@ -98,6 +102,7 @@ export function BulkDialog({ kind, users, onClose }: BulkDialogProps) {
           previews={phase.previews}
           reason={kind === "welcome" ? null : reason.field}
           onBack={kind === "extend" ? () => setPhase({ name: "end" }) : undefined}
+          question={unsaved.question}
           onConfirm={() => void run(doneOf(phase.previews).map(({ item }) => item))}
         />
       ) : null}

@@ -29,6 +29,8 @@ interface ExpectedProps {
   readonly previews: readonly Outcome<UserRecord, Effects>[];
   /** Where it is said why. */
   readonly reason: ComponentChildren;
+  /** Asked instead, before a reason that was typed is lost. */
+  readonly question: ComponentChildren;
   /** Back to what can be chosen; undefined where there is nothing. */
   readonly onBack: (() => void) | undefined;
   readonly onConfirm: () => void;
@@ -36,7 +38,17 @@ interface ExpectedProps {
 }
 
 /** The sum, each user's effects behind it, and the one confirmation. */
-export function Expected({ kind, change, later, previews, reason, onBack, onConfirm, onClose }: ExpectedProps) {
+export function Expected({
+  kind,
+  change,
+  later,
+  previews,
+  reason,
+  question,
+  onBack,
+  onConfirm,
+  onClose,
+}: ExpectedProps) {
   const { bulk } = userListTexts;
   const texts = bulkTexts(kind);
   const place = useRef<HTMLDivElement>(null);
@@ -70,15 +82,17 @@ export function Expected({ kind, change, later, previews, reason, onBack, onConf
       </div>
       <Failed title={bulk.refused(refused.length)} failed={refused} />
       {possible.length === 0 ? null : reason}
-      <div class="actions">
-        {possible.length === 0 ? null : (
-          <Button kind={kind === "disable" ? "danger" : "primary"} onClick={onConfirm}>
-            {texts.confirm(possible.length)}
-          </Button>
-        )}
-        {onBack === undefined ? null : <Button onClick={onBack}>{bulk.back}</Button>}
-        <Button onClick={onClose}>{common.cancel}</Button>
-      </div>
+      {question ?? (
+        <div class="actions">
+          {possible.length === 0 ? null : (
+            <Button kind={kind === "disable" ? "danger" : "primary"} onClick={onConfirm}>
+              {texts.confirm(possible.length)}
+            </Button>
+          )}
+          {onBack === undefined ? null : <Button onClick={onBack}>{bulk.back}</Button>}
+          <Button onClick={onClose}>{common.cancel}</Button>
+        </div>
+      )}
     </div>
   );
 }
