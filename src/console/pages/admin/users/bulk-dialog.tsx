@@ -1,6 +1,5 @@
 /** Extending or disabling several users: first what it comes to, then one confirmation, then one after the other. */
 
-import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { userPage } from "../../../../shared/product/pages.ts";
 import { api } from "../../../api.ts";
@@ -38,51 +37,12 @@ interface BulkDialogProps {
 export function BulkDialog({ kind, users, onClose }: BulkDialogProps) {
   const { bulk } = userListTexts;
   const texts = bulkTexts(kind);
-  const [phase, setPhase] = useState<Phase>(kind === "extend" ? { name: "end" } : { name: "checking", reached: 0 });
-  const end = useEnd(bulk.untilHint);
-  const reason = useReason();
-  const stopped = useRef(false);
-  const chosen = endingBefore(end.until, users);
-  const change: Change | undefined = kind === "disable" ? { kind } : end.wanted;
-  const work = kind === "welcome" ? WELCOME : change && workOf(change);
-
-  async function check() {
-    if (work === undefined) return;
-    setPhase({ name: "checking", reached: 0 });
-    const previews = await oneByOne(chosen, work.preview, {
-      onProgress: ({ length }) => setPhase({ name: "checking", reached: length }),
-      isStopped: () => stopped.current,
-    });
-    if (!stopped.current) setPhase({ name: "ready", previews });
-  }
-
-  async function run(chosen: readonly UserRecord[]) {
-    const why = reason.read();
-    if (why === undefined || work === undefined) return;
-    const total = chosen.length;
-    setPhase({ name: "running", total, outcomes: [] });
-    const outcomes = await oneByOne(chosen, (user) => work.make(user, why), {
-      onProgress: (outcomes) => setPhase({ name: "running", total, outcomes }),
-      isStopped: () => stopped.current,
-    });
-    await forgetAnswers();
-    setPhase({ name: "over", total, outcomes });
-    announce(texts.done(doneOf(outcomes).length));
-  }
-
-  useEffect(() => {
-    if (kind !== "extend") void check();
-    // Stops when the page is left, or the session ends.
-    return () => {
-      stopped.current = true;
-    };
-  }, []);
-
+  const { phase, end, reason, chosen, change, check, run, stop, back } = useBulk(kind, users);
   const unsaved = useUnsaved(leave);
   const close = () => (phase.name === "ready" && unsaved.holds() ? undefined : leave());
 
   function leave() {
-    stopped.current = true;
+    stop();
     if (phase.name === "over") onClose(summaryOf(kind, phase.outcomes));
     else if (phase.name !== "running") onClose();
   }
@@ -91,9 +51,13 @@ export function BulkDialog({ kind, users, onClose }: BulkDialogProps) {
     <Dialog title={texts.title(users.length)} onClose={close} onInput={unsaved.onInput}>
       {phase.name === "end" ? <EndForm end={end} onChecked={() => void check()} onClose={close} /> : null}
       {phase.name === "checking" ? (
-        <Progress text={bulk.checking(phase.reached, chosen.length)} reached={phase.reached} total={chosen.length}>
-          <Button onClick={close}>{common.cancel}</Button>
-        </Progress>
+        <Progress
+          says={bulk.checking}
+          reached={phase.reached}
+          total={chosen.length}
+          stop={common.cancel}
+          onStop={close}
+        />
       ) : null}
       {phase.name === "ready" ? (
         <Expected
@@ -101,23 +65,69 @@ export function BulkDialog({ kind, users, onClose }: BulkDialogProps) {
           later={users.length - chosen.length}
           previews={phase.previews}
           reason={kind === "welcome" ? null : reason.field}
-          onBack={kind === "extend" ? () => setPhase({ name: "end" }) : undefined}
+          onBack={back}
           question={unsaved.question}
           onConfirm={() => void run(doneOf(phase.previews).map(({ item }) => item))}
         />
       ) : null}
       {phase.name === "running" ? (
         <Progress
-          text={texts.running(phase.outcomes.length, phase.total)}
+          says={texts.running}
           reached={phase.outcomes.length}
           total={phase.total}
-        >
-          <Button onClick={close}>{bulk.stop}</Button>
-        </Progress>
+          stop={bulk.stop}
+          onStop={close}
+        />
       ) : null}
       {phase.name === "over" ? <Over kind={kind} phase={phase} onClose={close} /> : null}
     </Dialog>
   );
+}
+
+/** First what the change comes to, then the change, of one after the other: where it stands, and what leads on. */
+function useBulk(kind: BulkKind, users: readonly UserRecord[]) {
+  const [phase, setPhase] = useState<Phase>(kind === "extend" ? { name: "end" } : { name: "checking", reached: 0 });
+  const end = useEnd(userListTexts.bulk.untilHint);
+  const reason = useReason();
+  const stopped = useRef(false);
+  const isStopped = () => stopped.current;
+  const stop = () => {
+    stopped.current = true;
+  };
+  const chosen = endingBefore(end.until, users);
+  const change: Change | undefined = kind === "disable" ? { kind } : end.wanted;
+  const work = kind === "welcome" ? WELCOME : change && workOf(change);
+
+  async function check() {
+    if (work === undefined) return;
+    setPhase({ name: "checking", reached: 0 });
+    const onProgress = ({ length }: readonly unknown[]) => setPhase({ name: "checking", reached: length });
+    const previews = await oneByOne(chosen, work.preview, { onProgress, isStopped });
+    if (!stopped.current) setPhase({ name: "ready", previews });
+  }
+
+  async function run(possible: readonly UserRecord[]) {
+    const why = reason.read();
+    if (why === undefined || work === undefined) return;
+    const total = possible.length;
+    setPhase({ name: "running", total, outcomes: [] });
+    const outcomes = await oneByOne(possible, (user) => work.make(user, why), {
+      onProgress: (outcomes) => setPhase({ name: "running", total, outcomes }),
+      isStopped,
+    });
+    await forgetAnswers();
+    setPhase({ name: "over", total, outcomes });
+    announce(bulkTexts(kind).done(doneOf(outcomes).length));
+  }
+
+  useEffect(() => {
+    if (kind !== "extend") void check();
+    // When the page is left, or the session ends.
+    return stop;
+  }, []);
+
+  const back = kind === "extend" ? () => setPhase({ name: "end" }) : undefined;
+  return { phase, end, reason, chosen, change, check, run, stop, back };
 }
 
 /** Those whose end a moment would move; all of them where there is none. A date for several takes nobody's access away sooner. */
@@ -175,23 +185,28 @@ function summaryOf(kind: BulkKind, outcomes: readonly Outcome<UserRecord, string
 }
 
 interface ProgressProps {
-  readonly text: string;
+  readonly says: (reached: number, total: number) => string;
   readonly reached: number;
   readonly total: number;
-  readonly children: ComponentChildren;
+  /** The button that stops it. */
+  readonly stop: string;
+  readonly onStop: () => void;
 }
 
-function Progress({ text, reached, total, children }: ProgressProps) {
+function Progress({ says, reached, total, stop, onStop }: ProgressProps) {
   const place = useRef<HTMLParagraphElement>(null);
   // The pressed button is gone.
   useEffect(() => place.current?.focus(), []);
+  const text = says(reached, total);
   return (
     <div class="stack">
       <p ref={place} tabIndex={-1}>
         {text}
       </p>
       <progress value={reached} max={total} aria-label={text} />
-      <div class="actions">{children}</div>
+      <div class="actions">
+        <Button onClick={onStop}>{stop}</Button>
+      </div>
     </div>
   );
 }
