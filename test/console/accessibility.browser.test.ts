@@ -121,7 +121,10 @@ async function settled(page: Page, state: State): Promise<void> {
   else await atRest(page);
 }
 
-/** Pixels by which the page is wider than the window. */
+/** Pixels by which the page is wider than the window, or a table than its box, which cuts it off. */
 function overflow(page: Page): Promise<number> {
-  return page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  return page.evaluate(() => {
+    const boxes = [document.documentElement, ...document.querySelectorAll(".table")];
+    return Math.max(...boxes.map(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth));
+  });
 }

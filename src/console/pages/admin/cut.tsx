@@ -21,9 +21,14 @@ const PARTS = /(?<=^[!-~]*[@._-])(?=[!-~]+$)/;
 export function Address({ text }: { readonly text: string }) {
   return (
     <Cuttable kind="cut address" text={text}>
-      {text.split(PARTS).flatMap((part, index) => (index === 0 ? part : [<wbr key={index} />, part]))}
+      {inParts(text)}
     </Cuttable>
   );
+}
+
+/** An address or a host's name, which breaks after @ . - and _ rather than elsewhere. */
+export function inParts(text: string): ComponentChildren {
+  return text.split(PARTS).flatMap((part, index) => (index === 0 ? part : [<wbr key={index} />, part]));
 }
 
 interface CuttableProps extends CutProps {

@@ -101,7 +101,11 @@ const COLUMNS: readonly Column<Company>[] = [
     ),
   },
   { name: texts.columns.status, isEvident: true, cell: CompanyStatus },
-  { name: texts.columns.users, isEvident: true, cell: ({ users, max_users: most }) => texts.users(users, most) },
+  {
+    name: texts.columns.users,
+    isEvident: true,
+    cell: ({ users, max_users: most }) => <span class="whole">{texts.users(users, most)}</span>,
+  },
   {
     name: texts.fields.contract_end.label,
     cell: ({ contract_end: end }) => (end === null ? texts.fields.contract_end.none : <Time at={end} both />),

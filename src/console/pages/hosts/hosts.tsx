@@ -14,6 +14,7 @@ import { type Column, Pager, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { Loaded, useApi } from "../../use-api.tsx";
 import { useWanted } from "../../use-wanted.ts";
+import { inParts } from "../admin/cut.tsx";
 import { Done } from "../admin/done.tsx";
 import { forRole, ReadOnly, useRole } from "../admin/for-role.tsx";
 import { ListHead } from "../admin/list-head.tsx";
@@ -110,9 +111,9 @@ const COLUMNS: readonly Column<HostRecord>[] = [
     isHeader: true,
     cell: ({ id, name, ssh_host, kind }) => (
       <div class="event">
-        <a href={hostPage(id)}>{name}</a>
+        <a href={hostPage(id)}>{inParts(name)}</a>
         {kind === "local" ? <span class="hint">{texts.own}</span> : null}
-        {ssh_host === "" || ssh_host === name ? null : <bdi class="hint typed">{ssh_host}</bdi>}
+        {ssh_host === "" || ssh_host === name ? null : <bdi class="hint typed">{inParts(ssh_host)}</bdi>}
       </div>
     ),
   },
