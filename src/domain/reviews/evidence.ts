@@ -7,8 +7,10 @@ import { boundWords, profileSentence } from "../../shared/text/profile-sentence.
 import { DAY, shift } from "../../shared/time/clock.ts";
 import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import type { Database, Transaction } from "../../store/client.ts";
-import type { UserRow } from "../../store/schema.ts";
+import { LOCAL_HOST, type UserRow } from "../../store/schema.ts";
 import { hostProfileOf, PROFILE_FIELDS, type ProfileFields } from "../accounts/profiles.ts";
+import { NOT_REMOVED } from "../accounts/remote-changes.ts";
+import { PLACES } from "../hosts/placements.ts";
 
 /** In the form and the order in which it is stored, shown and sealed. Times are RFC 3339, null where there is none. */
 export interface Evidence {
@@ -45,10 +47,12 @@ export interface Evidence {
   readonly extended_at: string | null;
   readonly extended_by: string;
   readonly extended_because: string;
-  /** What differs on hosts. */
+  /** What differs on hosts, those included that were taken from the user and have not removed the account yet. */
   readonly drift: readonly string[];
 }
 
+/** Of a host that was taken from the user. */
+const STILL_THERE = "taken away, and the account is not removed there yet";
 /** Logins are counted over this time. */
 const PERIOD = 90 * DAY;
 
@@ -88,8 +92,13 @@ export async function readEvidence(
       'created_at', ${time("u.created_at")}, 'created_by', coalesce(made.actor, ''),
       'extended_at', ${time("longer.created_at")}, 'extended_by', coalesce(longer.actor, ''),
       'extended_because', coalesce(longer.detail::json ->> 'reason', ''),
-      'drift', (select coalesce(json_agg(h.name || ': ' || p.text order by h.name, p.id), '[]') from host_problems p
-        join hosts h on h.id = p.host_id where p.account = ${ACCOUNT_PREFIX}::text || u.username)
+      'drift', (select coalesce(json_agg(d.host || ': ' || d.text order by d.host, d.id), '[]') from (
+        select h.name as host, p.id, p.text from host_problems p join hosts h on h.id = p.host_id
+          where p.account = ${ACCOUNT_PREFIX}::text || u.username union all
+        select h.name, 0, ${STILL_THERE}::text from removed_accounts r join hosts h on h.id = any(r.hosts)
+          join accounts a on a.user_id = u.id and a.host_id = ${LOCAL_HOST} and a.uid = r.uid
+          where r.name = ${ACCOUNT_PREFIX}::text || u.username and ${NOT_REMOVED}
+            and not exists (select 1 from ${PLACES} p where p.user_id = u.id and p.host_id = h.id)) d)
     )::text as evidence
     from users u left join companies c on c.id = u.company_id
     left join lateral (select a.actor from audit a where a.subject_id = u.id and a.action in ('user.create', 'user.adopt')

@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { and, eq } from "drizzle-orm";
+import { setUserHosts } from "../../../src/domain/hosts/grants.ts";
 import { beat, endHold } from "../../../src/domain/lifecycle/heartbeat.ts";
 import { answerItems } from "../../../src/domain/reviews/answer.ts";
 import { finishAnswers } from "../../../src/domain/reviews/carry-out.ts";
@@ -9,8 +10,10 @@ import { workOnReviews } from "../../../src/domain/reviews/due.ts";
 import { startReview } from "../../../src/domain/reviews/start.ts";
 import { createUser, deleteUser } from "../../../src/domain/users/users.ts";
 import { DAY, HOUR } from "../../../src/shared/time/clock.ts";
+import { hosts, removedAccounts } from "../../../src/store/schema-fleet.ts";
 import { reviewItems, reviews } from "../../../src/store/schema-reviews.ts";
 import { type Answer, type Client, createTestApp, type TestApp } from "../../support/app.ts";
+import { insertHost } from "../../support/host-rows.ts";
 
 let app: TestApp;
 let admin: Client;
@@ -77,6 +80,27 @@ describe("startReview()", () => {
     expect(await app.lastAudit("review.start")).toMatchObject({
       ...{ resourceId: String(id), actor: "admin", result: "success", detail: { users: 3, unanswered: "disable" } },
     });
+  });
+
+  test("says of a host that was taken away that it still has the account, until it has removed it", async () => {
+    const name = fresh("web");
+    const { id: hostId } = await insertHost(app, name, { groups: ["default"], appliedId: 0 });
+    const { company, users } = await review(2);
+    const [moved, other] = users;
+    await setUserHosts(app.system, moved?.id ?? 0, { hosts: ["local"], groups: [] });
+    const drift = async () => {
+      const { body } = await admin.call("POST", "/reviews", { scope: { company }, due_days: 14 });
+      const found = await items(body.data.id);
+      return [moved, other].map((user) => found.find((one: { user_id: number }) => one.user_id === user?.id).evidence);
+    };
+    const [taken, kept] = await drift();
+    expect(taken).toMatchObject({ hosts: ["local"] });
+    expect(taken.drift).toEqual([`${name}: taken away, and the account is not removed there yet`]);
+    expect(kept).toMatchObject({ hosts: ["local", name], drift: [] });
+    await app.db.update(hosts).set({ appliedId: 1e12 }).where(eq(hosts.id, hostId));
+    expect((await drift())[0].drift).toEqual([]);
+    await app.db.delete(removedAccounts);
+    await app.db.delete(hosts).where(eq(hosts.id, hostId));
   });
 
   test("says before whom it would ask about, and begins nothing by that", async () => {
