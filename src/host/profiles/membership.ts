@@ -108,12 +108,20 @@ async function requireHeld(context: HostContext, ground: Ground, account: Accoun
   const [lack] = lacksOf(block.profile, context.settings, pathsOf(context.settings)).shut;
   const fault = lack ?? (await faultForAccount(context, { ...block, isShut: false }, name));
   if (fault !== undefined) throw new UamError("conflict", `The profile ${profile} does not hold for ${name}: ${fault}`);
-  const { kind, directory } = block.profile;
-  if (kind === "sftp" && directory !== undefined) makeOwnDirectory(directory, account, ground);
+  makeOwnDirectory(context, ground, account);
 }
 
-/** The account's own directory in the one that it is confined to: nobody else's. Throws `internal` if it cannot be made, or is another's. */
-function makeOwnDirectory(base: string, { name, uid }: Account, { groups }: Ground): void {
+/**
+ * The account's own directory in the one that its profile confines it to: nobody else's. Throws `internal` if it cannot be made, or is another's.
+ * Does nothing for other profiles, and in a dry run.
+ */
+export function makeOwnDirectory(
+  { settings }: HostContext,
+  { held, groups }: Ground,
+  { name, uid, profile }: Account,
+): void {
+  const { kind, directory: base } = held.get(profile ?? "")?.profile ?? {};
+  if (kind !== "sftp" || base === undefined || settings.mode === "dry-run") return;
   const gid = groups.get(name)?.gid ?? uid;
   const opened: number[] = [];
   try {

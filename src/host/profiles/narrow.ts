@@ -8,7 +8,7 @@ import { type HostContext, requireOurs, strangeHome } from "../host-context.ts";
 import { copyJobs } from "../jobs/copy-jobs.ts";
 import { type Change, planEndProcesses, planNoJobs } from "../plan/plan.ts";
 import { ownsHome, planShutHome } from "./home.ts";
-import { type Ground, groundOf, planMembership } from "./membership.ts";
+import { type Ground, groundOf, makeOwnDirectory, planMembership } from "./membership.ts";
 
 /** See `Host.narrowProfile`. Throws only `conflict`, before anything is touched. */
 export async function narrowProfile(context: HostContext, account: Account): Promise<Closing> {
@@ -17,7 +17,8 @@ export async function narrowProfile(context: HostContext, account: Account): Pro
   const ended = await endAll(context, owner, { account, ground: first.ground });
   // What was just ended, or held a lock, may have kept the first step from being done.
   const joined = first.owed.length === 0 ? first : await joinGroups(context, account);
-  return { refused: joined.owed.length === 0, owed: unique([...joined.owed, ...ended]) };
+  const made = await giveOwnDirectory(context, account, joined.ground);
+  return { refused: joined.owed.length === 0, owed: unique([...joined.owed, ...ended, ...made]) };
 }
 
 /** New sessions get what the profile says, and no more. */
@@ -32,6 +33,17 @@ async function joinGroups(
     owed = sentencesOf(await tryAll(context, planMembership(context, ground, account)));
   }, context.log);
   return { owed: failed === undefined ? owed : [failed], ground };
+}
+
+/** Where it puts its files from now on, if files are all that it may have: opening an account makes it, and this one is open already. */
+async function giveOwnDirectory(
+  context: HostContext,
+  account: Account,
+  ground: Ground | undefined,
+): Promise<readonly string[]> {
+  if (ground === undefined || !account.open) return [];
+  const failed = await attempt(async () => makeOwnDirectory(context, ground, account), context.log);
+  return failed === undefined ? [] : [failed];
 }
 
 /** Everything that runs, what is scheduled, and the home of whoever has no shell, so that nothing begins in there by itself. */

@@ -106,13 +106,19 @@ describeOnHost("profiles in direct mode", () => {
     await host.narrowProfile(account(command));
     await host.openAccount(account(command));
     expect(says("cat /etc/passwd")).toBe("asked: cat /etc/passwd\n");
-    await host.narrowProfile(account(sftp()));
-    await host.openAccount(account(sftp()));
+    // With a place for its files at once: nothing opens an account that is open already.
+    const place = join(base, "drop", NAME);
+    mkdirSync(place);
+    chownSync(place, UID + 1, UID + 1);
+    const others = `${place} belongs to the uid ${UID + 1}: move it away`;
+    expect(await host.narrowProfile(account(sftp()))).toEqual({ refused: true, owed: [others] });
+    rmSync(place, { recursive: true });
+    expect(await host.narrowProfile(account(sftp()))).toEqual({ refused: true, owed: [] });
     expect(says("echo hello")).not.toContain("hello");
-    const own = statSync(join(base, "drop", NAME));
+    const own = statSync(place);
     expect([own.uid, own.mode & 0o7777]).toEqual([UID, 0o700]);
     expect(sftpOf(`put ${sshd.config} put`).status).toBe(0);
-    expect(readFileSync(join(base, "drop", NAME, "put"), "utf8")).toBe(readFileSync(sshd.config, "utf8"));
+    expect(readFileSync(join(place, "put"), "utf8")).toBe(readFileSync(sshd.config, "utf8"));
     await host.narrowProfile(account(forward));
     await host.openAccount(account(forward));
     expect([says("echo hello"), sftpOf("pwd").status === 0]).toEqual(["", false]);
