@@ -155,7 +155,7 @@ async function logins({ gate, web1, db1 }: Hosts): Promise<void> {
   await admitted(gate, "ines", "ines");
   await admitted(gate, "sven", "sven");
   const options = "-i /root/rosa -o BatchMode=yes -o StrictHostKeyChecking=no";
-  await gate.sh(`echo put /etc/hostname | sftp -b - ${options} ext_rosa@127.0.0.1:ext_rosa/`);
+  await gate.sh(`echo put /etc/hostname | sftp -b - ${options} ext_rosa@127.0.0.1`);
   await gate.sh(`if ssh ${options} ext_rosa@127.0.0.1 id </dev/null | grep -q uid=; then exit 1; fi`, 20);
   for (const host of [web1, db1]) {
     for (const user of ["ines", "sven"]) {
