@@ -31,7 +31,7 @@ export async function countStates(tx: Stored, now: Date): Promise<Omit<States, "
 }
 
 /** What is on record and changes nothing. */
-const READS = ["audit.read", "audit.export", "user.export"] as const satisfies readonly AuditAction[];
+const READS: AuditAction[] = ["audit.read", "audit.export", "user.export"];
 
 /** The changes of each day from `since` until before `until`, both midnights, as the log has them. */
 export async function countChanges(tx: Stored, since: Date, until: Date): Promise<readonly Changes[]> {
@@ -48,7 +48,7 @@ export async function countChanges(tx: Stored, since: Date, until: Date): Promis
         gte(audit.createdAt, since),
         lt(audit.createdAt, until),
         notLike(audit.action, "auth.%"),
-        notInArray(audit.action, [...READS]),
+        notInArray(audit.action, READS),
       ),
     )
     .groupBy(day);

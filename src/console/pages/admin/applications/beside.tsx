@@ -18,6 +18,7 @@ export function useBeside({ company_id: applied, sponsor_email: named, hours_wis
   const { approve, card } = applicationTexts;
   const company = useCompany({ alone: true });
   const start = useStart();
+  const startsAt = start.changes.starts_at ?? undefined;
   const hours = useLaterHours(approve.hours);
   const profile = useProfile();
   const [sponsor, setSponsor] = useState(named);
@@ -25,7 +26,7 @@ export function useBeside({ company_id: applied, sponsor_email: named, hours_wis
   const maySeeCompanies = maySee(useRole(), "users") && applied === null;
   return {
     hasCompany: company.isChosen,
-    startsAt: start.changes.starts_at ?? undefined,
+    startsAt,
     fields: (
       <>
         {maySeeCompanies ? company.fields : null}
@@ -54,11 +55,10 @@ export function useBeside({ company_id: applied, sponsor_email: named, hours_wis
       const week = hours.read();
       const from = await company.read();
       if (week === undefined || from === undefined || !isWhole) return undefined;
-      const { starts_at: startsAt } = start.changes;
       return {
         ...(from.company_id == null ? {} : { company_id: from.company_id }),
         ...(sponsor.trim() === named ? {} : { sponsor_email: sponsor.trim() }),
-        ...(startsAt == null ? {} : { starts_at: startsAt }),
+        ...(startsAt === undefined ? {} : { starts_at: startsAt }),
         ...(week === null ? {} : { hours: week }),
         ...profile.changes,
       };
