@@ -105,6 +105,7 @@ describe("glances()", () => {
   test("names tests that look at a page once", () => {
     const expected = ["test/console/a.browser.test.ts: count() belongs into soon()"];
     expect(found("expect(await rows.count()).toBe(0);")).toEqual(expected);
+    expect(found('expect(await menu.getAttribute("title")).toBeNull();')).toHaveLength(1);
     expect(found('expect(\n  await page.getByText("a").count(),\n).toBe(0);')).toEqual(expected);
   });
 

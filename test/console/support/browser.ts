@@ -86,11 +86,11 @@ export async function atRest(page: Page): Promise<void> {
  * shown part by part, so that a word that one part says is no sign that another one is there.
  */
 export async function soon(expectation: () => Promise<void>): Promise<void> {
-  for (const end = Date.now() + SHORT_HANG; ; await Bun.sleep(20)) {
+  for (const end = performance.now() + SHORT_HANG; ; await Bun.sleep(20)) {
     try {
       return await expectation();
     } catch (error) {
-      if (Date.now() > end) throw error;
+      if (performance.now() > end) throw error;
     }
   }
 }

@@ -120,14 +120,18 @@ describeInBrowser("hours", () => {
       for (const key of ["ArrowDown", "ArrowDown", "ArrowRight", "ArrowUp"]) await page.keyboard.press(key);
       await page.keyboard.up("Shift");
       await soon(async () => expect(await field().inputValue()).toMatch(/^tue,wed 09:00-11:00 \S+$/));
-      expect(await page.evaluate(() => document.activeElement?.getAttribute("aria-label"))).toBe(
-        "Wednesday, 10:00 to 11:00",
+      await soon(async () =>
+        expect(await page.evaluate(() => document.activeElement?.getAttribute("aria-label"))).toBe(
+          "Wednesday, 10:00 to 11:00",
+        ),
       );
       // At the edges it stays.
       await page.keyboard.press("ArrowLeft");
       for (let day = 0; day < 3; day++) await page.keyboard.press("ArrowLeft");
-      expect(await page.evaluate(() => document.activeElement?.getAttribute("aria-label"))).toBe(
-        "Monday, 10:00 to 11:00",
+      await soon(async () =>
+        expect(await page.evaluate(() => document.activeElement?.getAttribute("aria-label"))).toBe(
+          "Monday, 10:00 to 11:00",
+        ),
       );
       await field().fill("mon 10:00-11:00 Europe/Berlin");
       await cell("Monday, 10:00 to 11:00").focus();
