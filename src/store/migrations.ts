@@ -56,6 +56,7 @@ import ownHostHours from "../../drizzle/0052_own_host_hours.sql" with { type: "t
 import profiles from "../../drizzle/0053_profiles.sql" with { type: "text" };
 import askedHosts from "../../drizzle/0054_asked_hosts.sql" with { type: "text" };
 import windowSessions from "../../drizzle/0055_window_sessions.sql" with { type: "text" };
+import closingReview from "../../drizzle/0056_closing_review.sql" with { type: "text" };
 
 export interface Migration {
   readonly name: string;
@@ -119,4 +120,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0053_profiles", sql: profiles },
   { name: "0054_asked_hosts", sql: askedHosts },
   { name: "0055_window_sessions", sql: windowSessions },
+  { name: "0056_closing_review", sql: closingReview },
 ];

@@ -121,6 +121,8 @@ export const closings = pgTable(
     actorOwner: text().notNull().default(""),
     /** Why, in the words of the actor; "" where they gave none. */
     reason: text().notNull().default(""),
+    /** The review whose answer it carries out; null if it is of none. */
+    review: bigint({ mode: "number" }),
     begunAt: time().notNull(),
     attempts: integer().notNull().default(0),
     /** When it is tried next. */

@@ -10,7 +10,15 @@ import { type UserRow, users } from "../../store/schema.ts";
 import { tellDeleted, tellDisabled } from "../mail/notices.ts";
 import type { ClosingOperation, Context, Grant, Operation } from "../operation/context.ts";
 import { accountOf, refOf } from "./account.ts";
-import { closingsOf, forgetClosings, forgetShut, noteClosing, oweClosing, settleClosing } from "./closings.ts";
+import {
+  type ClosingReason,
+  closingsOf,
+  forgetClosings,
+  forgetShut,
+  noteClosing,
+  oweClosing,
+  settleClosing,
+} from "./closings.ts";
 import { rejectRequestOf } from "./extension-request.ts";
 import { findUser, lockUser, type User } from "./find-user.ts";
 import { accessAt } from "./opening.ts";
@@ -61,15 +69,13 @@ export interface Closed {
 }
 
 /** The options of a closing. */
-export interface ClosingRequest {
+export interface ClosingRequest extends ClosingReason {
   /** The answer of `shutOnHost`; by default, the account is shut first. */
   readonly shut?: HostClosing;
   /** Since when the user counts as disabled, unless they already are; by default, now. */
   readonly at?: Date;
   /** The audit action to record later, should the process die before the operation has recorded it. */
   readonly action?: AuditAction;
-  /** The reason to record with it; by default, none. */
-  readonly reason?: string;
   /** The note of an earlier attempt that this one continues. */
   readonly note?: number;
   /** Whether the caller mails the user; by default, the user is told that they are disabled. */
@@ -87,12 +93,13 @@ export async function disableAccess(
     at = op.context.clock.now(),
     action = "user.disable",
     reason = "",
+    review,
     note,
     mailed = false,
     shut,
   }: ClosingRequest = {},
 ): Promise<Closed> {
-  const id = note ?? (await noteClosing(op.context, { userId: user.id, kind: "shut", action, reason }));
+  const id = note ?? (await noteClosing(op.context, { userId: user.id, kind: "shut", action, reason, review }));
   op.begun(unfinished(user, shut));
   const closing = shut ?? (await shutOnHost(op, user));
   const status = user.status === "expired" ? "expired" : "disabled";

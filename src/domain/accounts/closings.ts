@@ -18,8 +18,16 @@ import { isPermitted, permitParameters, requirePermission } from "../operation/p
 
 export type Closing = ClosingRow;
 
+/** Why access is taken away, for the record. */
+export interface ClosingReason {
+  /** In the words of whoever takes it; by default, none. */
+  readonly reason?: string;
+  /** The review whose answer takes it. */
+  readonly review?: number;
+}
+
 /** A closing to note, and the audit action that is still to be recorded for it. */
-export interface NewClosing {
+export interface NewClosing extends ClosingReason {
   readonly userId: number;
   readonly kind: Closing["kind"];
   readonly keyId?: number;
@@ -28,8 +36,6 @@ export interface NewClosing {
   /** The earlier end of access. */
   readonly expireAt?: Date;
   readonly action: AuditAction | "";
-  /** Why, for the record that follows. */
-  readonly reason?: string;
 }
 
 /** Whether the account itself is being shut, and not only access by its keys. */
@@ -56,7 +62,7 @@ const LONGEST_WAIT = HOUR;
  */
 export async function noteClosing(
   context: Context,
-  { userId, kind, keyId = 0, networks = [], expireAt, action, reason = "" }: NewClosing,
+  { userId, kind, keyId = 0, networks = [], expireAt, action, reason = "", review }: NewClosing,
 ): Promise<number> {
   faultPoint("closing: begun, not noted");
   const { autocommit, actor, clock } = context;
@@ -69,6 +75,7 @@ export async function noteClosing(
     reason,
     networks: [...networks],
     expireAt: expireAt?.toISOString() ?? null,
+    review: review ?? null,
   };
   const closing = { userId, kind, keyId, ...by, now, ...permitParameters(context) };
   const [row] = await insertClosing(autocommit)
@@ -92,6 +99,7 @@ const insertClosing = preparedOnce((db) => {
     reason: placeholder("reason"),
     networks: placeholder("networks"),
     expireAt: sql`${placeholder("expireAt")}::timestamptz`,
+    review: placeholder("review"),
   };
   // A note of nobody cannot be stored.
   const permitted = sql`case when ${isPermitted()} then ${placeholder("userId")}::bigint end`;
@@ -104,6 +112,7 @@ const insertClosing = preparedOnce((db) => {
     reason: "reason",
     networks: "networks",
     expireAt: "expire_at",
+    review: "review",
   };
   return db
     .insert(closings)

@@ -9,7 +9,7 @@ import { tellShortened } from "../mail/notices.ts";
 import type { ClosingOperation } from "../operation/context.ts";
 import { storeUser } from "./access.ts";
 import { accountOf } from "./account.ts";
-import { type Closing, noteClosing, oweClosing, settleClosing } from "./closings.ts";
+import { type Closing, type ClosingReason, noteClosing, oweClosing, settleClosing } from "./closings.ts";
 import { isExpired, type User } from "./find-user.ts";
 import { takePartOnHost } from "./part-on-host.ts";
 import { noteFleetChange } from "./remote-changes.ts";
@@ -22,20 +22,19 @@ export interface Shortened {
 }
 
 /**
- * Stores the earlier end even if the host fails, and has sshd refuse the keys from then on. `by` is the reason to record in case the
+ * Stores the earlier end even if the host fails, and has sshd refuse the keys from then on. `by` is why, to be recorded if the
  * process dies before that, or the note of an earlier attempt.
  */
 async function shortenAccess(
   op: ClosingOperation,
   user: User,
-  { expireAt, by }: { readonly expireAt: Date; readonly by: string | Closing },
+  { expireAt, by }: { readonly expireAt: Date; readonly by: ClosingReason | Closing },
 ): Promise<Shortened> {
   const about = { userId: user.id, kind: "shorten", keyId: 0, networks: [], expireAt } as const;
   // Read the account before reporting that the closing began: from there on, the host part finishes even if the
   // database fails.
   const account = await accountOf(op.tx, user, op.context.clock.now(), [about]);
-  const isNew = typeof by === "string";
-  const note = isNew ? await noteClosing(op.context, { ...about, action: "user.shorten", reason: by }) : by.id;
+  const note = "id" in by ? by.id : await noteClosing(op.context, { ...about, ...by, action: "user.shorten" });
   op.begun(unfinished(user, []));
   const owed = await takePartOnHost(op, user, account, {
     take: (host, shortened) => host.shortenAccount(shortened),
@@ -45,7 +44,7 @@ async function shortenAccess(
   faultPoint("closing: host done, not stored");
   const shortened = await storeUser(op, user, { expireAt });
   await noteFleetChange(op, user);
-  const isTold = !isNew && by.action === "";
+  const isTold = "id" in by && by.action === "";
   if (!isTold && !isExpired(shortened, op.context.clock.now())) await tellShortened(op, shortened, user.expireAt);
   if (owed.length === 0) await settleClosing(op.tx, note);
   else await oweClosing(op, note, { user, owed, recorded: true });
@@ -66,13 +65,13 @@ export async function finishShortening(op: ClosingOperation, user: User, noted: 
   return [];
 }
 
-/** Brings the end forward for whom `reason` says, as `shortenAccess` does; the closing is refused with a sentence if something is left to do. */
+/** Brings the end forward as `shortenAccess` does; the closing is refused with a sentence if something is left to do. */
 export async function shortenOnRecord(
   op: ClosingOperation,
   user: User,
-  { expireAt, reason }: { readonly expireAt: Date; readonly reason: string },
+  { expireAt, ...by }: { readonly expireAt: Date } & ClosingReason,
 ): Promise<User> {
-  const shortened = await shortenAccess(op, user, { expireAt, by: reason });
+  const shortened = await shortenAccess(op, user, { expireAt, by });
   recordShortening(op, { before: user, expireAt, owed: shortened.owed });
   return shortened.user;
 }

@@ -13,7 +13,7 @@ import { finishShortening } from "../accounts/shortening.ts";
 import { finishRevocation } from "../keys/keys.ts";
 import { auditedClosing } from "../operation/audited.ts";
 import type { ClosingOperation, Services } from "../operation/context.ts";
-import { SYSTEM } from "../operation/entry.ts";
+import { type AuditDetail, SYSTEM } from "../operation/entry.ts";
 import { finishEnding } from "../requests/end.ts";
 import { reasonDetail } from "../users/changeable.ts";
 import { lockAccess } from "../users/own-lock.ts";
@@ -53,9 +53,13 @@ async function finishClosing(services: Services, closing: Closing): Promise<read
       op.record({ unneeded: true });
       return [];
     }
-    op.about({ detail: { username: user.username, ...reasonDetail(isRecorded ? "" : noted.reason) } });
+    op.about({ detail: { username: user.username, ...(isRecorded ? {} : why(noted)) } });
     return await goOn(op, user, noted);
   });
+}
+
+function why({ reason, review }: Closing): AuditDetail {
+  return { ...reasonDetail(reason), ...(review === null ? {} : { review }) };
 }
 
 async function goOn(op: ClosingOperation, user: User, noted: Closing): Promise<readonly string[]> {

@@ -8,7 +8,7 @@ import { severalAtOnce } from "../../shared/work/several.ts";
 import type { Transaction } from "../../store/client.ts";
 import { type ReviewItemRow, reviewItems } from "../../store/schema-reviews.ts";
 import { disableOnRecord } from "../accounts/access.ts";
-import { closingsOf } from "../accounts/closings.ts";
+import { type ClosingReason, closingsOf } from "../accounts/closings.ts";
 import { isExpired, lockUserIfStored, type User } from "../accounts/find-user.ts";
 import { shortenOnRecord } from "../accounts/shortening.ts";
 import { auditedClosing } from "../operation/audited.ts";
@@ -76,24 +76,21 @@ async function carryOut(context: Context, item: ReviewItemRow): Promise<void> {
     if (until !== null && isBeingShortened(await closingsOf(op.tx, userId), until))
       return op.record({ unneeded: true });
     if (!(await settle(op.tx, item)) || user === undefined) return op.record({ unneeded: true });
-    await (until === null ? disable(op, user, reason) : shorten(op, user, { until, reason }));
+    const why = { reason, review: reviewId };
+    await (until === null ? disable(op, user, why) : shorten(op, user, until, why));
   });
 }
 
-async function disable(op: ClosingOperation, user: User, reason: string): Promise<void> {
+async function disable(op: ClosingOperation, user: User, why: ClosingReason): Promise<void> {
   if (user.disabledAt !== null || user.status === "expired") return op.record({ unneeded: true });
-  await disableOnRecord(op, user, { reason });
+  await disableOnRecord(op, user, why);
 }
 
-async function shorten(
-  op: ClosingOperation,
-  user: User,
-  { until, reason }: { readonly until: Date; readonly reason: string },
-): Promise<void> {
+async function shorten(op: ClosingOperation, user: User, until: Date, why: ClosingReason): Promise<void> {
   if (isExpired(user, op.context.clock.now()) || !isShortening(op.context, user, until)) {
     return op.record({ unneeded: true });
   }
-  await shortenOnRecord(op, user, { expireAt: until, reason });
+  await shortenOnRecord(op, user, { expireAt: until, ...why });
 }
 
 /** Whether it was still outstanding. Commits with the closing. */

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { and, eq } from "drizzle-orm";
 import { setUserHosts } from "../../../src/domain/hosts/grants.ts";
+import { finishClosings } from "../../../src/domain/lifecycle/finish.ts";
 import { beat, endHold } from "../../../src/domain/lifecycle/heartbeat.ts";
 import { answerItems } from "../../../src/domain/reviews/answer.ts";
 import { finishAnswers } from "../../../src/domain/reviews/carry-out.ts";
@@ -279,6 +280,39 @@ describe("answerItems()", () => {
       ...{ subjectId: user, actorType: "token", actor: "nightly", detail: { reason: "Left" } },
     });
     expect((await storedItem(id, user))?.pending).toBe(false);
+  });
+
+  test("whose closing is finished from its note names the review in the record that follows", async () => {
+    const { id, users } = await review(2);
+    const [ended, shorter] = users.map((one) => one.id) as [number, number];
+    const by = { answeredByType: "admin", answeredBy: "admin", answeredAt: app.clock.now(), pending: true } as const;
+    const answers = [
+      { userId: ended, answer: "end", until: null },
+      { userId: shorter, answer: "shorten", until: new Date(app.clock.now().getTime() + DAY) },
+    ] as const;
+    for (const { userId, ...given } of answers) {
+      const item = and(eq(reviewItems.reviewId, id), eq(reviewItems.userId, userId));
+      await app.db
+        .update(reviewItems)
+        .set({ ...given, ...by, reason: "Left" })
+        .where(item);
+    }
+    await app.alter("alter function audit_append rename to audit_append_away");
+    await finishAnswers(app.services);
+    await app.alter("alter function audit_append_away rename to audit_append");
+    await finishClosings(app.services, "all");
+    for (const [action, subjectId] of [
+      ["user.disable", ended],
+      ["user.shorten", shorter],
+    ] as const) {
+      const detail = { reason: "Left", review: id };
+      expect(await app.lastAudit(action)).toMatchObject({ subjectId, actor: "admin", result: "success", detail });
+    }
+    await finishAnswers(app.services);
+    expect([await storedItem(id, ended), await storedItem(id, shorter)]).toMatchObject([
+      { pending: false },
+      { pending: false },
+    ]);
   });
 });
 
