@@ -115,7 +115,9 @@ function Header({ path, installation }: HeaderProps) {
   const leaving = useAction(session.leave);
   const { state } = session;
   const isOnHosts = path.startsWith(PAGES.hosts) || path.startsWith(PAGES.hostGroups);
-  const links = navigationFor(state, useOtherHosts(state, isOnHosts) || isOnHosts);
+  const hasHosts = useOtherHosts(state, isOnHosts) || isOnHosts;
+  // A sponsor has no account, and came by a link to be asked one thing.
+  const links = path === PAGES.decide && state.kind === "none" ? [] : navigationFor(state, hasHosts);
   // Groups of hosts are a part of the hosts, companies of the users, and sponsors of the reviews.
   const place = path
     .replace(PAGES.hostGroups, PAGES.hosts)

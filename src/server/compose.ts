@@ -228,10 +228,10 @@ export function policyOf(config: Config): Policy {
   };
 }
 
-function siteOf({ baseUrl, sshHost, contact, console, localHost }: Config): Site {
+function siteOf({ baseUrl, sshHost, contact, console, localHost, brandName }: Config): Site {
   const host = new URL(baseUrl).hostname.replace(/^\[(.*)\]$/, "$1");
   const elsewhere = localHost || sshHost !== undefined ? {} : { withoutHost: true };
-  return { baseUrl, ...(sshHost ?? { host, port: 22 }), ...elsewhere, contact, console };
+  return { baseUrl, ...(sshHost ?? { host, port: 22 }), ...elsewhere, contact, console, brand: brandName };
 }
 
 /** Starts or finds the database server, and says how the service and the owner of its tables connect to it. */

@@ -65,6 +65,18 @@ describeInBrowser("the page of a question", () => {
     for (const button of await page.getByRole("main").getByRole("button").all()) {
       expect((await button.boundingBox())?.height).toBeGreaterThanOrEqual(44);
     }
+    // What there is to press is there for whoever has read the name.
+    const main = page.getByRole("main");
+    await soon(async () =>
+      expect(await main.getByRole("button").allInnerTexts()).toEqual([
+        "I answer for alice",
+        "I do not answer for alice",
+      ]),
+    );
+    await soon(async () =>
+      expect(await page.getByRole("banner").getByRole("link", { name: "Log in" }).count()).toBe(0),
+    );
+    await page.getByText("Add a reason").press("Enter");
     await page.getByLabel(/^Reason/).fill("He is ours");
     await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
@@ -76,6 +88,7 @@ describeInBrowser("the page of a question", () => {
     const again = await openPage(browser, system.origin);
     await again.page.goto(link);
     await again.page.getByText("You answer for alice.").waitFor();
+    await again.page.getByRole("heading", { level: 1, name: "You have answered" }).waitFor();
     await soon(async () => expect(await again.page.getByRole("main").getByRole("button").count()).toBe(0));
     await again.close();
   });
@@ -91,7 +104,7 @@ describeInBrowser("the page of a question", () => {
     await page.setViewportSize({ width: 320, height: 640 });
     await page.goto(await linkTo(sponsorEmail));
     const dora = page.getByRole("region", { name: "dora" });
-    await dora.locator("summary").press("Enter");
+    await dora.getByText("Only until a day").press("Enter");
     const send = dora.getByRole("button", { name: "dora needs it until then" });
     await send.press("Enter");
     await dora.getByText("Choose a day.").waitFor();
@@ -118,7 +131,8 @@ describeInBrowser("the page of a question", () => {
     await soon(async () => expect(await emil.getByRole("button").count()).toBe(2));
     await soon(async () => expect(await emil.getByText("local", { exact: true }).count()).toBe(0));
     await emil.getByRole("button", { name: "emil still needs it" }).click();
-    await emil.getByText("Thank you. You can close this page").waitFor();
+    await page.getByText("Thank you, that is all.").waitFor();
+    await page.getByRole("heading", { level: 1, name: "You have answered" }).waitFor();
     await soon(async () => expect(await page.getByText("You are still asked").count()).toBe(0));
     expectNoFaults(watched);
     await watched.close();

@@ -3,7 +3,12 @@
 import { count, inLanguage } from "./language.ts";
 
 const en = {
-  title: "Your answer is asked",
+  title: "We need your answer",
+  /** Once everything on the page is answered, before a later look, too. */
+  done: {
+    title: "You have answered",
+    lead: "Thank you, that is all. If an answer is wrong, ask the administrators: they can change what it did.",
+  },
   none: {
     title: "This link is not complete",
     text: "Open the whole link from the mail. If that does not help, copy it into the address bar.",
@@ -11,13 +16,14 @@ const en = {
   opened: "Nothing is decided until you press a button.",
   unchecked: "Nothing of this was checked: it is what the applicant typed.",
   reason: "Reason",
+  addReason: "Add a reason",
   reasonHint: "The administrators see it.",
   sending: "Sending …",
   /** The buttons of each kind of question; one without an answer sends nothing. */
   buttons: {
     vouch: [
       { answer: "vouch", label: (name: string) => `I answer for ${name}`, kind: "primary" },
-      { answer: "decline", label: () => "I do not", kind: "plain" },
+      { answer: "decline", label: (name: string) => `I do not answer for ${name}`, kind: "plain" },
     ],
     end: [
       { answer: "end", label: (name: string) => `${name} is no longer with us: end the access`, kind: "danger" },
@@ -29,8 +35,15 @@ const en = {
     ],
     review: [
       { answer: "keep", label: (name: string) => `${name} still needs it`, kind: "primary" },
-      { answer: "end", label: () => "End the access", kind: "danger" },
+      { answer: "end", label: (name: string) => `End the access of ${name} now`, kind: "danger" },
     ],
+  },
+  /** What follows from the answers. */
+  follows: {
+    vouch: "An administrator then decides, and sees your answer.",
+    end: "It ends at once: keys stop working and sessions are closed. An administrator can give it back.",
+    access: "",
+    review: "Still needed: it ends when it would have. Ended: at once, and an administrator can give it back.",
   },
   /** A third answer, for reviews. */
   shorten: {
@@ -48,18 +61,20 @@ const en = {
     allow: (name: string) => `You allowed the access of ${name}: it is open.`,
     refuse: (name: string) => `You refused the access of ${name}.`,
     end: (name: string) => `You ended the access of ${name}.`,
-    keep: (name: string) => `${name} keeps the access.`,
+    keep: (name: string) => `${name} keeps the access, until it would have ended anyway.`,
     shorten: (name: string) => `${name} keeps the access for a shorter time.`,
   } as Readonly<Record<string, (name: string) => string>>,
   saidOther: (name: string) => `You have answered about ${name}.`,
   until: "It ends",
   on: "Answered:",
-  everywhere: "It is true on every host by",
+  everywhere: "It is so on every host.",
+  everywhereBy: "It is so on every host at the latest by",
   later: "A host has not confirmed it yet; the administrators see when it has.",
   more: (left: number) => `You are still asked about ${count(left, "person", "people")} on this page.`,
   /** Folds the evidence about somebody who was answered for. */
   known: "What was known",
-  close: "Thank you. You can close this page; the same link shows your answer.",
+  /** Folds what few decide by. */
+  rest: "More that is known",
 };
 
 export const decideTexts = inLanguage({ en });

@@ -37,7 +37,7 @@ export const review: Kind = {
       clock.now(),
     );
     return {
-      question: `${question.email}, is the access of these people to ${policy.site.host} still right? Answer by ${date(found.dueAt)}.`,
+      question: `${question.email}, is the access of these people to ${policy.site.host} still right? Answer by ${date(found.dueAt)}${found.unanswered === "disable" ? ": whoever is not answered for by then loses it" : ""}.`,
       items: [...answered, ...open].map((item) => itemOf(item, evidence.get(item.userId), policy.site.host)),
       answered: answered.map(answerOf),
     };
@@ -116,14 +116,14 @@ function factsOf(evidence: Evidence, ownHost: string): readonly { readonly name:
   const facts = {
     ...{ Name: evidence.full_name, "E-mail": evidence.email, Company: evidence.company, Purpose: evidence.purpose },
     "Has access until": when(evidence.expire_at),
+    "Last login here": evidence.last_login_at === null ? "none is known" : when(evidence.last_login_at),
     Hosts: evidence.hosts.map((name) => (name === LOCAL_NAME ? ownHost : name)).join(", "),
     "Groups of hosts": evidence.groups.join(", "),
-    From: evidence.source_networks.length === 0 ? "anywhere" : evidence.source_networks.join(", "),
+    "From networks": evidence.source_networks.length === 0 ? "any" : evidence.source_networks.join(", "),
     Hours: evidence.hours ?? "",
     Profile: evidence.profile ?? "",
     Keys: evidence.keys.length === 0 ? "none" : evidence.keys.map(keyWords).join("; "),
-    "Last login here": evidence.last_login_at === null ? "none is known" : when(evidence.last_login_at),
-    "Logins in 90 days": String(evidence.logins),
+    "Logins with a code in 90 days": String(evidence.logins),
     Created: [when(evidence.created_at), by(evidence.created_by)].join(""),
     Extended: evidence.extended_at === null ? "" : [when(evidence.extended_at), by(evidence.extended_by)].join(""),
     "Why it was extended": evidence.extended_because,

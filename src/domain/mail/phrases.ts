@@ -185,6 +185,11 @@ export function whomToAsk(site: Site, question = "Questions?"): Block {
   return paragraph(`${question} ${/^\S+@\S+$/.test(contact) ? `Write to ${contact}.` : contact}`);
 }
 
+/** The host, and who offers it, for people who have no account there. */
+export function whose({ host, brand }: Site): string {
+  return brand === undefined ? host : `${host} (${line(brand)})`;
+}
+
 /** For mails that report what somebody else did. */
 export const UNEXPECTED = "Questions, or did you not expect this?";
 

@@ -3,7 +3,7 @@
 import type { Site } from "../operation/context.ts";
 import { code, date, day, fact, type Letter, letter, paragraph } from "./letter.ts";
 import { toReview } from "./links.ts";
-import { toDecision, whomToAsk } from "./phrases.ts";
+import { toDecision, whomToAsk, whose } from "./phrases.ts";
 import type { MailedQuestion } from "./sponsor-messages.ts";
 
 /** Users whom a mail names; of more it gives the number. */
@@ -77,14 +77,12 @@ export function reviewAsked(
         ]
       : []),
     paragraph(
-      `You are named, with this address, as the person who answers for ${whom} of ${site.host}. For each: is that access still right?`,
+      `You are named, with this address, as the person who answers for ${whom} of ${whose(site)}. For each: is the access still needed, only until a day, or not any more?`,
     ),
     ...named(names),
     fact("By", date(dueAt)),
     consequence({ disables }),
-    paragraph(
-      `The page shows what is known of each, and takes your answers until ${date(question.expiresAt)}. Opening it decides nothing.`,
-    ),
+    paragraph("The page shows what is known of each. Opening it decides nothing."),
     ...toDecision(site, "See them and answer", question),
     whomToAsk(site, "Do you not answer for them?"),
   ]);

@@ -2,7 +2,7 @@
 
 import type { Site } from "../operation/context.ts";
 import { type Block, date, fact, type Letter, letter, line, paragraph, quote } from "./letter.ts";
-import { accountName, toDecision, whomToAsk } from "./phrases.ts";
+import { accountName, toDecision, whomToAsk, whose } from "./phrases.ts";
 
 /** Somebody whom the sponsor answers for. */
 export interface SponsoredUser {
@@ -43,10 +43,10 @@ export function vouchAsked(
     [
       paragraph("Hello,"),
       paragraph(
-        `${people} applied for access to ${site.host} and named you, with this address, as the person who answers for them. Whoever answers for somebody knows who they are and what they need the access for. Nothing in the application${one ? "" : "s"} has been checked; this is what the applicant${one ? "" : "s"} typed:`,
+        `${people} applied for access to ${whose(site)} and named you as the person who answers for them: who knows who they are, and what they need it for. Nothing of this has been checked; it is what they typed:`,
       ),
       ...applications.map(quoted),
-      paragraph("Opening the page decides nothing. It asks whether you answer for them, and you may give a reason."),
+      paragraph("Opening the page decides nothing. It asks for your answer, and an administrator decides after you."),
       ...toDecision(site, "See it and answer", question),
       paragraph("If you do not know them, say so there, or ignore this mail: no access comes from ignoring it."),
       whomToAsk(site),
@@ -64,7 +64,7 @@ export function sponsoring(site: Site, users: readonly SponsoredUser[], question
   return letter(subject, [
     paragraph("Hello,"),
     paragraph(
-      `You are named, with this address, as the person who answers for the access of ${only === undefined ? `${users.length} people` : line(only.username)} to ${site.host}.`,
+      `You are named, with this address, as the person who answers for the access of ${only === undefined ? `${users.length} people` : line(only.username)} to ${whose(site)}.`,
     ),
     ...(only === undefined ? several(users) : facts(only)),
     ...ending(site, only === undefined ? "any of them" : "they", question),
@@ -81,7 +81,7 @@ export function sponsoredEnds(
   return letter(`The access of ${line(user.username)} to ${site.host} ends ${soon}`, [
     paragraph("Hello,"),
     paragraph(
-      `The access of ${line(user.username)} to ${site.host} ends ${soon}. You are named as the person who answers for them.`,
+      `The access of ${line(user.username)} to ${whose(site)} ends ${soon}. You are named as the person who answers for them.`,
     ),
     ...facts(user),
     paragraph("If it is needed for longer, ask for an extension before that date. If not, there is nothing to do."),

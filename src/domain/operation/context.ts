@@ -77,6 +77,8 @@ export interface Site {
   readonly withoutHost?: boolean;
   /** The contact for users: an address or a sentence; undefined if there is none. */
   readonly contact: string | undefined;
+  /** Who offers the service, for people who do not know it by its host. */
+  readonly brand?: string | undefined;
   /** Whether the service has pages for browsers, to which mails can link. */
   readonly console: boolean;
 }

@@ -71,7 +71,9 @@ export async function askSponsors(
   for (const [email, theirs] of open) {
     if (email === "" || some?.includes(email) === false) continue;
     const question = await askQuestion(op, { kind: "review", email, about: [review.id] });
-    const names = theirs.map(({ item }) => item.username);
+    const names = theirs.map(({ item, fullName }) =>
+      [item.username, fullName].filter((name) => name !== "").join(", "),
+    );
     const message = reviewAsked(
       policy.site,
       { dueAt: review.dueAt, disables: review.unanswered === "disable", names, ...occasion },
@@ -137,7 +139,13 @@ async function selectItems(
 ) {
   const theirs = email === undefined ? undefined : await peopleOf(db, email);
   const rows = await db
-    .select({ item: reviewItems, email: users.email, sponsorEmail: users.sponsorEmail, company: companies })
+    .select({
+      item: reviewItems,
+      email: users.email,
+      sponsorEmail: users.sponsorEmail,
+      fullName: users.fullName,
+      company: companies,
+    })
     .from(reviewItems)
     .innerJoin(users, eq(users.id, reviewItems.userId))
     .leftJoin(companies, eq(companies.id, users.companyId))
@@ -150,7 +158,9 @@ async function selectItems(
     )
     .orderBy(asc(reviewItems.userId));
   return rows
-    .map(({ item, company, ...user }) => ({ item, sponsor: sponsorOf(user, company ?? undefined) }))
+    .map(({ item, company, ...user }) => ({
+      ...{ item, fullName: user.fullName, sponsor: sponsorOf(user, company ?? undefined) },
+    }))
     .filter(({ sponsor }) => email === undefined || sponsor === email);
 }
 

@@ -4,11 +4,11 @@ import { Fragment } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { MAX_REASON } from "../../../shared/text/person.ts";
 import { type AnswerOf, api } from "../../api.ts";
-import { instantOf } from "../../local-time.ts";
+import { instantOf, localOf } from "../../local-time.ts";
 import { decideTexts as texts } from "../../texts/decide.ts";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
-import { zone } from "../../ui/clock.ts";
+import { now, zone } from "../../ui/clock.ts";
 import { Area, Input } from "../../ui/field.tsx";
 import { isolated } from "../../ui/isolated.ts";
 import { Loading } from "../../ui/loading.tsx";
@@ -25,17 +25,20 @@ type Item = Asked["items"][number];
 type Given = NonNullable<Asked["answered"]>[number];
 type Decided = AnswerOf<"POST /decisions">;
 
+/** So many facts are in sight, and the rest is folded if it is more than a line or two. */
+const IN_SIGHT = 6;
+const WORTH_FOLDING = 3;
+/** What every host has done by so long after the answer, in milliseconds, was done with it. */
+const AT_ONCE = 60_000;
+
 export function Decide() {
   const token = useFragment(tokenOf);
+  if (token !== undefined) return <Questions key={token} token={token} />;
   return (
     <Page title={texts.title}>
-      {token === undefined ? (
-        <Notice kind="warn" title={texts.none.title}>
-          <p>{texts.none.text}</p>
-        </Notice>
-      ) : (
-        <Questions key={token} token={token} />
-      )}
+      <Notice kind="warn" title={texts.none.title}>
+        <p>{texts.none.text}</p>
+      </Notice>
     </Page>
   );
 }
@@ -51,22 +54,29 @@ function Questions({ token }: { readonly token: string }) {
   const [answeredNow, setAnsweredNow] = useState(0);
   const looking = useAction(async () => setAsked(await api("POST /decisions/look", { body: { token } })));
   useEffect(() => void looking.run(), []);
-  if (asked === undefined) return looking.failure === undefined ? <Loading /> : <Refusal failure={looking.failure} />;
+  if (asked === undefined) {
+    const { failure } = looking;
+    return <Page title={texts.title}>{failure === undefined ? <Loading /> : <Refusal failure={failure} />}</Page>;
+  }
   const { items, kind, answered } = asked;
   const left = items.length - (answered?.length ?? 0) - answeredNow;
+  const { title, lead } = left > 0 ? { title: texts.title, lead: asked.question } : texts.done;
   return (
-    <div class="stack">
-      <p class="lead">{asked.question}</p>
-      {items.map((item) => (
-        <Question
-          key={item.id}
-          {...{ token, item, kind, left }}
-          given={answered?.find(isAbout(item))}
-          isOnly={items.length === 1}
-          onAnswered={() => setAnsweredNow((before) => before + 1)}
-        />
-      ))}
-    </div>
+    <Page title={title}>
+      <div class="stack">
+        <p class="lead">{lead}</p>
+        {left > 0 ? <p>{kind === "vouch" ? `${texts.unchecked} ${texts.opened}` : texts.opened}</p> : null}
+        {items.map((item) => (
+          <Question
+            key={item.id}
+            {...{ token, item, kind, left }}
+            given={answered?.find(isAbout(item))}
+            isOnly={items.length === 1}
+            onAnswered={() => setAnsweredNow((before) => before + 1)}
+          />
+        ))}
+      </div>
+    </Page>
   );
 }
 
@@ -117,36 +127,40 @@ function Question({ token, kind, item, given, left, isOnly, onAnswered }: Questi
         </Outcome>
       ) : (
         <div class="form">
-          <p>{kind === "vouch" ? `${texts.unchecked} ${texts.opened}` : texts.opened}</p>
-          <Area
-            name="reason"
-            label={texts.reason}
-            hint={texts.reasonHint}
-            value={reason}
-            onValue={setReason}
-            maxLength={MAX_REASON}
-            rows={2}
-          />
-          <Refusal failure={sending.failure} />
-          <p class="actions">
-            {texts.buttons[kind].map(({ answer, label, kind: look }) => (
-              <Button
-                key={answer}
-                kind={look as "primary"}
-                busy={sending.busy && sent === answer && texts.sending}
-                onClick={() => void sending.run(answer)}
-              >
-                {label(isolated(item.username))}
-              </Button>
-            ))}
-          </p>
-          {kind === "review" ? (
-            <Shorten
-              name={isolated(item.username)}
-              isSending={sending.busy && sent === "shorten"}
-              onDay={(until) => void sending.run("shorten", until)}
+          <details>
+            <summary>{texts.addReason}</summary>
+            <Area
+              name="reason"
+              label={texts.reason}
+              hint={texts.reasonHint}
+              value={reason}
+              onValue={setReason}
+              maxLength={MAX_REASON}
+              rows={2}
             />
-          ) : null}
+          </details>
+          <Refusal failure={sending.failure} />
+          <div class="answers">
+            {texts.buttons[kind].map(({ answer, label, kind: look }) => (
+              <Fragment key={answer}>
+                {kind === "review" && answer === "end" ? (
+                  <Shorten
+                    name={isolated(item.username)}
+                    isSending={sending.busy && sent === "shorten"}
+                    onDay={(until) => void sending.run("shorten", until)}
+                  />
+                ) : null}
+                <Button
+                  kind={look as "primary"}
+                  busy={sending.busy && sent === answer && texts.sending}
+                  onClick={() => void sending.run(answer)}
+                >
+                  {label(isolated(item.username))}
+                </Button>
+              </Fragment>
+            ))}
+          </div>
+          {texts.follows[kind] === "" ? null : <p class="hint">{texts.follows[kind]}</p>}
         </div>
       )}
     </section>
@@ -155,9 +169,24 @@ function Question({ token, kind, item, given, left, isOnly, onAnswered }: Questi
 
 /** The evidence. Of several, the answered ones are folded, so that the next is in sight. */
 function Facts({ of: { evidence } }: { readonly of: Item }) {
+  const shown = evidence.length < IN_SIGHT + WORTH_FOLDING ? evidence.length : IN_SIGHT;
   return (
-    <dl class="facts">
-      {evidence.map(({ name, value }) => (
+    <>
+      <FactList facts={evidence.slice(0, shown)} />
+      {shown === evidence.length ? null : (
+        <details>
+          <summary>{texts.rest}</summary>
+          <FactList facts={evidence.slice(shown)} />
+        </details>
+      )}
+    </>
+  );
+}
+
+function FactList({ facts }: { readonly facts: Item["evidence"] }) {
+  return (
+    <dl class="facts beside">
+      {facts.map(({ name, value }) => (
         <Fragment key={name}>
           <dt>{name}</dt>
           <dd>
@@ -183,13 +212,14 @@ function Shorten({ name, isSending, onDay }: ShortenProps) {
   const [error, setError] = useState<string>();
   return (
     <details>
-      <summary>{shorten.open}</summary>
+      <summary class="button">{shorten.open}</summary>
       <div class="form">
         <Input
           label={shorten.day}
           hint={shorten.hint(zone())}
           error={error}
           type="date"
+          min={localOf(new Date(now()).toISOString()).slice(0, 10)}
           required
           value={day}
           onValue={(value) => {
@@ -238,12 +268,14 @@ function Answered({ item, answered: { answer, reason, until, at }, decided, left
       </p>
       {end === undefined ? null : end === null ? (
         <p>{texts.later}</p>
+      ) : Date.parse(end) - Date.parse(at) < AT_ONCE ? (
+        <p>{texts.everywhere}</p>
       ) : (
         <p>
-          {texts.everywhere} <Time at={end} both />
+          {texts.everywhereBy} <Time at={end} both />
         </p>
       )}
-      <p>{left > 0 ? texts.more(left) : texts.close}</p>
+      {left > 0 ? <p>{texts.more(left)}</p> : null}
     </Notice>
   );
   return decided === undefined ? notice : <Outcome>{notice}</Outcome>;
