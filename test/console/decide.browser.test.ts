@@ -97,6 +97,7 @@ describeInBrowser("the page of a question", () => {
     const sponsorEmail = "ulla@example.com";
     const { id } = await createUser(system.system, { username: "dora", email: "dora@example.org", sponsorEmail });
     await createUser(system.system, { username: "emil", email: "emil@example.org", sponsorEmail });
+    await createUser(system.system, { username: "finn", email: "finn@example.org", sponsorEmail });
     await startReview(system.system, { scope: { sponsor: sponsorEmail }, dueDays: 14, unanswered: "disable" });
     const watched = await openPage(browser, system.origin);
     const { page } = watched;
@@ -123,14 +124,26 @@ describeInBrowser("the page of a question", () => {
     await expectAccessible(page);
     await picture(page, "shortened-phone");
     // Whoever is answered for is folded, and the page does not say that it can be closed.
-    await dora.getByText("You are still asked about 1 person on this page.").waitFor();
+    await dora.getByText("You are still asked about 2 people on this page.").waitFor();
     await soon(async () => expect(await dora.getByText("dora@example.org").isVisible()).toBe(false));
     await dora.getByText("What was known").click();
     await dora.getByText("dora@example.org").waitFor();
     const emil = page.getByRole("region", { name: "emil" });
-    await soon(async () => expect(await emil.getByRole("button").count()).toBe(2));
     await soon(async () => expect(await emil.getByText("local", { exact: true }).count()).toBe(0));
-    await emil.getByRole("button", { name: "emil still needs it" }).click();
+    // Two taps end an access, and one keeps it.
+    await soon(async () =>
+      expect(await emil.getByRole("button").filter({ visible: true }).allInnerTexts()).toEqual(["emil still needs it"]),
+    );
+    await emil.getByText("End the access …").click();
+    await emil.getByText("Keys stop working and sessions are closed at once.").waitFor();
+    await picture(page, "end-phone");
+    await emil.getByRole("button", { name: "End the access of emil now" }).click();
+    await emil.getByText("You ended the access of emil.").waitFor();
+    await emil.getByText("You are still asked about 1 person on this page.").waitFor();
+    const finn = page.getByRole("region", { name: "finn" });
+    await finn.getByRole("button", { name: "finn still needs it" }).click();
+    await finn.getByText("finn keeps the access; its end does not change.").waitFor();
+    await finn.getByText("That is all: you can close this page.").waitFor();
     await page.getByText("Thank you, that is all.").waitFor();
     await page.getByRole("heading", { level: 1, name: "You have answered" }).waitFor();
     await soon(async () => expect(await page.getByText("You are still asked").count()).toBe(0));

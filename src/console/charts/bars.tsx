@@ -1,6 +1,6 @@
 /** Counts side by side; what a bar consists of is stacked in it, with a pattern beside the colour. */
 
-import { useId } from "preact/hooks";
+import { useUniqueId } from "../unique-id.ts";
 import { type Plot, TimeAxis } from "./chart.tsx";
 import { dayLabel, labelsFor, startOf } from "./series.ts";
 
@@ -26,7 +26,7 @@ const GAP = 0.2;
 /** The bars and the axis; what failed is striped. */
 export function Bars<K extends string>({ plot, bars, series, tip }: BarsProps<K>) {
   const width = plot.right - plot.left;
-  const stripes = useId();
+  const stripes = useUniqueId();
   // Each bar and the gap behind it; the last has none.
   const gap = bars.length * 4 > width ? 0 : GAP;
   const step = width / (bars.length - gap);
@@ -71,7 +71,7 @@ export function Bars<K extends string>({ plot, bars, series, tip }: BarsProps<K>
 
 /** The mark of a series in the legend. */
 export function BarMark({ name }: { readonly name: string }) {
-  const stripes = useId();
+  const stripes = useUniqueId();
   return (
     <>
       <Hatch id={stripes} />

@@ -1,9 +1,10 @@
 /** Shared by all charts: the figure with its caption and its table, the axes, and the legend. */
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { number } from "../texts/language.ts";
 import { type Column, Table } from "../ui/table.tsx";
+import { useUniqueId } from "../unique-id.ts";
 import { marks } from "./series.ts";
 
 export const HEIGHT = 200;
@@ -49,7 +50,7 @@ export function Chart<T extends Row>(props: ChartProps<T>) {
 
 function Drawn<T extends Row>({ caption, summary, legend = [], values, table, children }: ChartProps<T>) {
   const [place, width] = useWidth();
-  const id = useId();
+  const id = useUniqueId();
   const ticks = marks(values);
   const most = ticks.at(-1) ?? 1;
   const y = (value: number) => HEIGHT - MARGIN.bottom - (value / most) * (HEIGHT - MARGIN.bottom - MARGIN.top);

@@ -1,11 +1,12 @@
 /** The keys that there are, and the switch for those that are a single character. */
 
-import { useId, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { hasSingleKeys, setSingleKeys } from "../single-keys.ts";
 import { common } from "../texts/common.ts";
 import { finderTexts } from "../texts/finder.ts";
 import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
+import { useUniqueId } from "../unique-id.ts";
 
 const { keys: texts } = finderTexts;
 
@@ -17,7 +18,7 @@ interface KeysDialogProps {
 
 export function KeysDialog({ hasQueue, onClose }: KeysDialogProps) {
   const [isOn, setOn] = useState(hasSingleKeys);
-  const id = useId();
+  const id = useUniqueId();
   return (
     <Dialog title={texts.title} onClose={onClose}>
       <div class="stack tight">

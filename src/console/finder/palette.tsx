@@ -1,6 +1,6 @@
 /** Finds people, hosts, pages and actions by a part of their names: a combobox with a list (WAI-ARIA APG). */
 
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { hostPage, PAGES, userPage } from "../../shared/product/pages.ts";
 import { api, searchOf } from "../api.ts";
 import { maySee } from "../roles.ts";
@@ -11,6 +11,7 @@ import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { cut } from "../ui/isolated.ts";
 import { sentenceOf } from "../ui/notice.tsx";
+import { useUniqueId } from "../unique-id.ts";
 import { type Entry, entriesFor, matching } from "./entries.ts";
 
 /** Milliseconds without a keystroke after which the service is asked. */
@@ -35,7 +36,7 @@ type Group = readonly [name: keyof typeof texts.groups, entries: readonly Entry[
 export function Palette({ principal, onClose, onChoose }: PaletteProps) {
   const [typed, setTyped] = useState("");
   const [place, setPlace] = useState(0);
-  const id = useId();
+  const id = useUniqueId();
   const asked = useAsked(principal, typed.trim());
   const { pages, actions } = entriesFor(principal);
   const local: readonly Group[] = [

@@ -7,7 +7,8 @@ const en = {
   /** Once everything on the page is answered, before a later look, too. */
   done: {
     title: "You have answered",
-    lead: "Thank you, that is all. If an answer is wrong, ask the administrators: they can change what it did.",
+    lead: "Thank you, that is all. If an answer is wrong, ask the administrators.",
+    here: "That is all: you can close this page.",
   },
   none: {
     title: "This link is not complete",
@@ -33,19 +34,21 @@ const en = {
       { answer: "allow", label: (name: string) => `Let ${name} in now`, kind: "primary" },
       { answer: "refuse", label: () => "Refuse it", kind: "plain" },
     ],
-    review: [
-      { answer: "keep", label: (name: string) => `${name} still needs it`, kind: "primary" },
-      { answer: "end", label: (name: string) => `End the access of ${name} now`, kind: "danger" },
-    ],
+    review: [{ answer: "keep", label: (name: string) => `${name} still needs it`, kind: "primary" }],
   },
   /** What follows from the answers. */
   follows: {
     vouch: "An administrator then decides, and sees your answer.",
     end: "It ends at once: keys stop working and sessions are closed. An administrator can give it back.",
     access: "",
-    review: "Still needed: it ends when it would have. Ended: at once, and an administrator can give it back.",
+    review: "",
   },
-  /** A third answer, for reviews. */
+  /** Further answers, for reviews: behind a button of their own each, so that none is given by a thumb that slipped. */
+  end: {
+    open: "End the access …",
+    follows: "Keys stop working and sessions are closed at once. An administrator can give the access back.",
+    send: (name: string) => `End the access of ${name} now`,
+  },
   shorten: {
     open: "Only until a day …",
     day: "Last day",
@@ -61,7 +64,7 @@ const en = {
     allow: (name: string) => `You allowed the access of ${name}: it is open.`,
     refuse: (name: string) => `You refused the access of ${name}.`,
     end: (name: string) => `You ended the access of ${name}.`,
-    keep: (name: string) => `${name} keeps the access, until it would have ended anyway.`,
+    keep: (name: string) => `${name} keeps the access; its end does not change.`,
     shorten: (name: string) => `${name} keeps the access for a shorter time.`,
   } as Readonly<Record<string, (name: string) => string>>,
   saidOther: (name: string) => `You have answered about ${name}.`,

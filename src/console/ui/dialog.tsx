@@ -1,7 +1,8 @@
 /** A question that has to be answered before anything else. */
 
 import type { ComponentChildren } from "preact";
-import { useId, useLayoutEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { useUniqueId } from "../unique-id.ts";
 
 interface DialogProps {
   readonly title: string;
@@ -17,7 +18,7 @@ interface DialogProps {
  */
 export function Dialog({ title, onClose, onInput, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
-  const id = useId();
+  const id = useUniqueId();
   // At once: what is typed next is meant for the dialog.
   useLayoutEffect(() => {
     const element = dialog.current;

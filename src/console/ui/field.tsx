@@ -1,8 +1,9 @@
 /** A labelled field of a form: its hint and its error are tied to it for those who do not see them beside it. */
 
 import type { ComponentChildren, JSX } from "preact";
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { common } from "../texts/common.ts";
+import { useUniqueId } from "../unique-id.ts";
 
 interface FieldProps {
   readonly label: string;
@@ -99,7 +100,7 @@ export function Select({ label, hint, error, value, onValue, options, name }: Se
 
 /** The ids that tie a field together. When an error appears, the field gets the focus, unless one before it has one too. */
 function useField<E extends HTMLElement>(hint: ComponentChildren, error: string | undefined) {
-  const id = useId();
+  const id = useUniqueId();
   const control = useRef<E>(null);
   useEffect(() => {
     const element = control.current;

@@ -21,7 +21,11 @@ export async function axeFinds(page: Page, rules?: Rules): Promise<readonly stri
     async (runOnly) => {
       const only = runOnly === null ? {} : { runOnly };
       const { violations } = await axe.run({ ...only, resultTypes: ["violations"] });
-      return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
+      const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
+      // axe has no such rule any more; a label would be that of another field.
+      const ids = [...document.querySelectorAll("[id]")].map(({ id }) => id);
+      const twice = ids.filter((id, index) => ids.indexOf(id) !== index);
+      return [...found, ...twice.map((id) => `the id ${id} is there twice`)];
     },
     rules === undefined ? null : { type: rules.type, values: [...rules.values] },
   );

@@ -1,7 +1,7 @@
 /** A company that is chosen by typing: there can be hundreds. */
 
 import { useQuery } from "@tanstack/preact-query";
-import { useId, useRef, useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { companyPage } from "../../../shared/product/pages.ts";
 import { api } from "../../api.ts";
 import { companyTexts as texts } from "../../texts/companies/companies.ts";
@@ -10,6 +10,7 @@ import { oneLine } from "../../typed-text.ts";
 import { Input } from "../../ui/field.tsx";
 import { sentenceOf } from "../../ui/notice.tsx";
 import { useTyped } from "../../ui/use-typed.ts";
+import { useUniqueId } from "../../unique-id.ts";
 import { useApi } from "../../use-api.tsx";
 import { useSettled } from "../admin/user/change-dialog.tsx";
 import type { UserRecord } from "../admin/user/record.ts";
@@ -71,7 +72,7 @@ interface InputProps {
 
 /** The field, with suggestions; nothing as long as there is no company. */
 function CompanyInput({ text, onText, ...rest }: InputProps) {
-  const list = useId();
+  const list = useUniqueId();
   const { data } = useApi("GET /companies", { query: suggested(oneLine(useSettled(text))) });
   // Not taken away again under the fingers of somebody who types a name that there is not.
   const isUsed = useRef(false);

@@ -4,18 +4,17 @@ import { Fragment } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { MAX_REASON } from "../../../shared/text/person.ts";
 import { type AnswerOf, api } from "../../api.ts";
-import { instantOf, localOf } from "../../local-time.ts";
 import { decideTexts as texts } from "../../texts/decide.ts";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
-import { now, zone } from "../../ui/clock.ts";
-import { Area, Input } from "../../ui/field.tsx";
+import { Area } from "../../ui/field.tsx";
 import { isolated } from "../../ui/isolated.ts";
 import { Loading } from "../../ui/loading.tsx";
 import { Notice } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Time } from "../../ui/time.tsx";
 import { Typed } from "../../ui/typed.tsx";
+import { End, Shorten } from "./decide-further.tsx";
 import { useFragment } from "./fragment.ts";
 import { Outcome } from "./outcome.tsx";
 import { Refusal } from "./refusal.tsx";
@@ -65,7 +64,7 @@ function Questions({ token }: { readonly token: string }) {
     <Page title={title}>
       <div class="stack">
         <p class="lead">{lead}</p>
-        {left > 0 ? <p>{kind === "vouch" ? `${texts.unchecked} ${texts.opened}` : texts.opened}</p> : null}
+        {left === items.length ? <p>{kind === "vouch" ? `${texts.unchecked} ${texts.opened}` : texts.opened}</p> : null}
         {items.map((item) => (
           <Question
             key={item.id}
@@ -118,7 +117,7 @@ function Question({ token, kind, item, given, left, isOnly, onAnswered }: Questi
         </details>
       )}
       {answered !== undefined ? (
-        <Answered {...{ item, answered, decided, left }} />
+        <Answered {...{ kind, item, answered, decided, left }} />
       ) : isLeft ? (
         <Outcome>
           <Notice kind="info">
@@ -142,23 +141,29 @@ function Question({ token, kind, item, given, left, isOnly, onAnswered }: Questi
           <Refusal failure={sending.failure} />
           <div class="answers">
             {texts.buttons[kind].map(({ answer, label, kind: look }) => (
-              <Fragment key={answer}>
-                {kind === "review" && answer === "end" ? (
-                  <Shorten
-                    name={isolated(item.username)}
-                    isSending={sending.busy && sent === "shorten"}
-                    onDay={(until) => void sending.run("shorten", until)}
-                  />
-                ) : null}
-                <Button
-                  kind={look as "primary"}
-                  busy={sending.busy && sent === answer && texts.sending}
-                  onClick={() => void sending.run(answer)}
-                >
-                  {label(isolated(item.username))}
-                </Button>
-              </Fragment>
+              <Button
+                key={answer}
+                kind={look as "primary"}
+                busy={sending.busy && sent === answer && texts.sending}
+                onClick={() => void sending.run(answer)}
+              >
+                {label(isolated(item.username))}
+              </Button>
             ))}
+            {kind === "review" ? (
+              <>
+                <Shorten
+                  name={isolated(item.username)}
+                  isSending={sending.busy && sent === "shorten"}
+                  onDay={(until) => void sending.run("shorten", until)}
+                />
+                <End
+                  name={isolated(item.username)}
+                  isSending={sending.busy && sent === "end"}
+                  onEnd={() => void sending.run("end")}
+                />
+              </>
+            ) : null}
           </div>
           {texts.follows[kind] === "" ? null : <p class="hint">{texts.follows[kind]}</p>}
         </div>
@@ -198,49 +203,8 @@ function FactList({ facts }: { readonly facts: Item["evidence"] }) {
   );
 }
 
-interface ShortenProps {
-  readonly name: string;
-  readonly isSending: boolean;
-  /** Is told the end of the day. */
-  readonly onDay: (until: string) => void;
-}
-
-/** That somebody needs the access, but only until a day. */
-function Shorten({ name, isSending, onDay }: ShortenProps) {
-  const { shorten } = texts;
-  const [day, setDay] = useState("");
-  const [error, setError] = useState<string>();
-  return (
-    <details>
-      <summary class="button">{shorten.open}</summary>
-      <div class="form">
-        <Input
-          label={shorten.day}
-          hint={shorten.hint(zone())}
-          error={error}
-          type="date"
-          min={localOf(new Date(now()).toISOString()).slice(0, 10)}
-          required
-          value={day}
-          onValue={(value) => {
-            setDay(value);
-            setError(undefined);
-          }}
-        />
-        <p class="actions">
-          <Button
-            busy={isSending && texts.sending}
-            onClick={() => (day === "" ? setError(shorten.none) : onDay(instantOf(`${day}T23:59`, "since")))}
-          >
-            {shorten.send(name)}
-          </Button>
-        </p>
-      </div>
-    </details>
-  );
-}
-
 interface AnsweredProps {
+  readonly kind: Asked["kind"];
   readonly item: Item;
   readonly answered: Given;
   /** Undefined for what was answered before the page was opened. */
@@ -248,7 +212,7 @@ interface AnsweredProps {
   readonly left: number;
 }
 
-function Answered({ item, answered: { answer, reason, until, at }, decided, left }: AnsweredProps) {
+function Answered({ kind, item, answered: { answer, reason, until, at }, decided, left }: AnsweredProps) {
   const say = texts.said[answer] ?? texts.saidOther;
   const end = decided?.effective_by;
   const notice = (
@@ -275,7 +239,8 @@ function Answered({ item, answered: { answer, reason, until, at }, decided, left
           {texts.everywhereBy} <Time at={end} both />
         </p>
       )}
-      {left > 0 ? <p>{texts.more(left)}</p> : null}
+      {kind === "vouch" ? <p>{texts.follows.vouch}</p> : null}
+      <p>{left > 0 ? texts.more(left) : texts.done.here}</p>
     </Notice>
   );
   return decided === undefined ? notice : <Outcome>{notice}</Outcome>;

@@ -1,10 +1,10 @@
 /** Where a webhook goes, and what it is told of. */
 
-import { useId } from "preact/hooks";
 import type { AuditAction } from "../../../texts/admin/actions.ts";
 import { actionTexts } from "../../../texts/admin/actions.ts";
 import { webhooksTexts } from "../../../texts/admin/webhooks.ts";
 import { Input, Select } from "../../../ui/field.tsx";
+import { useUniqueId } from "../../../unique-id.ts";
 import type { Wanted } from "./wanted.ts";
 
 const { form: texts } = webhooksTexts;
@@ -58,7 +58,7 @@ interface ChosenProps {
 }
 
 function Chosen({ chosen, onChosen, error }: ChosenProps) {
-  const id = useId();
+  const id = useUniqueId();
   return (
     <fieldset class="choices" aria-describedby={error === undefined ? undefined : id}>
       <legend>{texts.choose}</legend>
