@@ -41,13 +41,14 @@ import { renderManual } from "./man.ts";
 import { type Architecture, ownArchitecture, PROJECT } from "./packages.ts";
 import { must } from "./programs.ts";
 import { renderSbom } from "./sbom.ts";
+import { COLLECTION_DIRECTORY, DOCUMENTS_DIRECTORY, shippedFiles } from "./shipped-files.ts";
 
 /** What Debian calls them. */
 export const DEBIAN_NAMES: Readonly<Record<Architecture, string>> = { x64: "amd64", arm64: "arm64" };
 const PROGRAM = "usr/bin/uam";
 const EXECUTABLE: ReadonlySet<string> = new Set([PROGRAM, "DEBIAN/postinst", "DEBIAN/prerm", "DEBIAN/postrm"]);
 /** Approximate KiB of the files other than the program. */
-const OTHER_FILES = 128;
+const OTHER_FILES = 1024;
 /** The maintainer of a package that was built without a name; mail to it goes nowhere (RFC 2606). */
 const NAME = "Unofficial build of uam";
 const ADDRESS = "nobody@example.org";
@@ -75,6 +76,8 @@ const FILES: readonly { readonly path: string; readonly meaning: string }[] = [
   { path: LEASE_TIMER_FILE, meaning: "Shuts the host at the end of its lease, also without the agent." },
   { path: REVOKED_KEYS_LINK, meaning: "There while the lease lives; without it sshd refuses every external account." },
   { path: AGENT_DIRECTORY, meaning: "The agent's key, and what the service last told it." },
+  { path: DOCUMENTS_DIRECTORY, meaning: "The package's documents: docs/… and deploy/… in messages are below it." },
+  { path: COLLECTION_DIRECTORY, meaning: "The package's Ansible collection." },
 ];
 
 /** The package's files by path, all but the program, and its control files under DEBIAN. */
@@ -117,6 +120,7 @@ export function packageFiles(program: {
     ["usr/share/doc/uam/uam.cdx.json", program.sbom],
     ["usr/share/doc/uam/copyright", renderCopyright(readFileSync(join(PROJECT, "LICENSE"), "utf8"))],
     ["usr/share/lintian/overrides/uam", OVERRIDES],
+    ...shippedFiles(),
   ]);
 }
 
@@ -209,6 +213,10 @@ uam: embedded-library
 # This is how Bun links it.
 uam: hardening-no-pie
 uam: hardening-no-relro
+# A collection of Ansible names it.
+uam: extra-license-file
+# Ansible's modules name it, and each host runs them with its own.
+uam: unusual-interpreter
 `;
 
 const OPTIONS = { ...RELEASE_OPTIONS, uncompressed: { type: "string" } } as const;

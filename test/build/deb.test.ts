@@ -17,7 +17,7 @@ const program = {
   sbom: "{}\n",
 };
 const files = packageFiles(program);
-const textOf = (path: string) => String(files.get(path));
+const textOf = (path: string) => Buffer.from(files.get(path) ?? "").toString();
 
 describe("packageFiles", () => {
   test("packageFiles() names architecture and version, and ships completions and a manual page", () => {
@@ -43,6 +43,18 @@ describe("packageFiles", () => {
     );
     expect(changelogOf(manifest.version)).toStartWith(`uam (${manifest.version}) stable; urgency=medium\n\n  * `);
     expect(changelogOf(manifest.version)).not.toContain("Built from source.");
+  });
+
+  test("packageFiles() has the documents, what they copy from, and the collection", () => {
+    const documents = "usr/share/doc/uam";
+    const paths = textOf(`${documents}/docs/backup.md`).matchAll(/deploy\/systemd\/[\w.-]+/g);
+    const named = [...paths].map(([path]) => path);
+    expect(named).toContain("deploy/systemd/uam-backup.timer");
+    for (const path of named) expect(files.has(`${documents}/${path}`)).toBe(true);
+    for (const [, path] of textOf(`${documents}/README.md`).matchAll(/\]\((docs\/[\w/-]+\.md)/g))
+      expect(files.has(`${documents}/${path}`)).toBe(true);
+    expect(textOf("usr/share/uam/ansible/galaxy.yml")).toContain("name: uam\n");
+    expect([...files.keys()].filter((path) => path.includes("__pycache__") || path.endsWith(".webp"))).toEqual([]);
   });
 
   test("packageFiles() has scripts that the shell accepts and that never remove data or configuration", () => {
