@@ -29,13 +29,18 @@ const UNITS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
   ["minute", MINUTE],
 ];
 
-/** "in 3 days", "2 hours ago", "now": in the largest unit of which there are at least two, to the nearest one. */
+/** "in 3 days", "2 hours ago", "now": in the largest unit of which there are at least two, to the nearest one; days as a calendar counts them. */
 export function relative(time: number, from: number): string {
   const format = new Intl.RelativeTimeFormat(LOCALE, { numeric: "auto" });
   const distance = time - from;
   const [unit, length] = UNITS.find(([, size]) => Math.abs(distance) >= 2 * size) ?? ["minute", MINUTE];
-  const amount = Math.round(distance / length);
+  const amount = Math.round((unit === "day" ? midnight(time) - midnight(from) : distance) / length);
   return amount === 0 ? format.format(0, "second") : format.format(amount, unit);
+}
+
+/** When the day of the reader's zone begins that the moment is in. */
+function midnight(time: number): number {
+  return new Date(time).setHours(0, 0, 0, 0);
 }
 
 /** A moment as a date with the time of day and the zone. */
