@@ -1,8 +1,9 @@
 /**
- * `bun run test:long windows [--accounts N] [--rounds N] [--only own|agent]`, as root: accounts whose window ends at the same second, on a real sshd, while the
+ * `bun run test:long windows [--accounts N] [--rounds N] [--only own|agent] [--suite NAME]`, as root: accounts whose window ends at the same second, on a real sshd, while the
  * service is killed or stopped, its database stands still, or the agent of a further host is killed, stopped, cut off or has another time. Prints how many were shut at the second,
  * how many were open within 2 s of the start, and how many sessions were left 5 s after the end. Exit code 1 if anybody was let in outside, or an account did not open.
  * A window lasts 12 s and 0.6 s for each account, so that all can be entered: with 500 accounts a round of both hosts takes an hour and a half.
+ * `--suite` boots that Debian, and does it there.
  * A run that is ended by SIGTERM or SIGINT removes what it made; what one leaves that is killed, the next removes.
  */
 
@@ -10,7 +11,9 @@ import { spawnSync } from "node:child_process";
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { describeMachine, percentile } from "../../bench/bench.ts";
+import { SUITES } from "../../debian/tree.ts";
 import { openAgentHost } from "./agent.ts";
+import { runBooted } from "./booted.ts";
 import { follow, SESSIONS_END, type Seen } from "./judge.ts";
 import { openOwnHost } from "./own.ts";
 import type { Place } from "./place.ts";
@@ -25,6 +28,7 @@ const { values } = parseArgs({
     accounts: { type: "string", default: "25" },
     rounds: { type: "string", default: "2" },
     only: { type: "string", default: "" },
+    suite: { type: "string" },
     // What that process and former runs have left is removed, and nothing else is done.
     clean: { type: "string" },
   },
@@ -36,6 +40,13 @@ const ending: Seen[] = [];
 if (values.clean !== undefined) {
   await forgetRuns(Number(values.clean));
   process.exit();
+}
+if (values.suite !== undefined) {
+  const suite = SUITES.find((known) => known === values.suite);
+  if (suite === undefined) throw new Error(`There is no ${JSON.stringify(values.suite)}: ${SUITES.join(", ")}`);
+  const { accounts, rounds, only } = values;
+  const options = ["--accounts", accounts, "--rounds", rounds, ...(only === "" ? [] : ["--only", only])];
+  process.exit((await runBooted(suite, options)) ? 0 : 1);
 }
 for (const [signal, code] of [
   ["SIGINT", 130],
