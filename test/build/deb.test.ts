@@ -4,6 +4,7 @@ import { gunzipSync } from "node:zlib";
 import manifest from "../../package.json" with { type: "json" };
 import { maintainerOf, packageFiles } from "../../src/build/deb.ts";
 import { renderManual } from "../../src/build/man.ts";
+import { COLLECTION_DIRECTORY, DOCUMENTS_DIRECTORY } from "../../src/build/shipped-files.ts";
 
 const completions = { bash: "# bash", zsh: "#compdef uam" };
 const maintainer = "Ada <ada@example.org>";
@@ -46,14 +47,14 @@ describe("packageFiles", () => {
   });
 
   test("packageFiles() has the documents, what they copy from, and the collection", () => {
-    const documents = "usr/share/doc/uam";
+    const documents = DOCUMENTS_DIRECTORY.slice(1);
     const paths = textOf(`${documents}/docs/backup.md`).matchAll(/deploy\/systemd\/[\w.-]+/g);
     const named = [...paths].map(([path]) => path);
     expect(named).toContain("deploy/systemd/uam-backup.timer");
     for (const path of named) expect(files.has(`${documents}/${path}`)).toBe(true);
     for (const [, path] of textOf(`${documents}/README.md`).matchAll(/\]\((docs\/[\w/-]+\.md)/g))
       expect(files.has(`${documents}/${path}`)).toBe(true);
-    expect(textOf("usr/share/uam/ansible/galaxy.yml")).toContain("name: uam\n");
+    expect(textOf(`${COLLECTION_DIRECTORY.slice(1)}/galaxy.yml`)).toContain("name: uam\n");
     expect([...files.keys()].filter((path) => path.includes("__pycache__") || path.endsWith(".webp"))).toEqual([]);
   });
 
