@@ -72,7 +72,7 @@ export function accountDisabled(
   return letter(`Your account on ${site.host} is disabled`, [
     hello(user.username),
     paragraph(
-      `Your account on ${site.host} was disabled on ${date(at)}. Your keys no longer open it, and your sessions have ended. Your files are kept.`,
+      `Your account on ${site.host} was disabled on ${date(at)}. Your keys no longer open it, and your SSH sessions have ended. Your files are kept.`,
     ),
     ...(reason === undefined ? [] : [fact("Reason", reason)]),
     ...accountFacts(site, user),
@@ -167,7 +167,9 @@ export function expiryReminder(
 export function expired(site: Site, user: MailedUser, recycleAt: Date): Letter {
   return letter(`Your access to ${site.host} has ended`, [
     hello(user.username),
-    paragraph(`Your account on ${site.host} has expired. Your keys no longer open it, and your sessions have ended.`),
+    paragraph(
+      `Your account on ${site.host} has expired. Your keys no longer open it, and your SSH sessions have ended.`,
+    ),
     fact("Account", accountName(user)),
     fact("Ended", date(user.expireAt)),
     paragraph(

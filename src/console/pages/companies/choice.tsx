@@ -34,15 +34,19 @@ async function idOf(typed: string): Promise<number | null | undefined> {
   return (same.find((one) => one.name === name) ?? same[0])?.id;
 }
 
-/** The company's name once it is known; "" for none. */
-function useName(id: number | null): string {
+/** The company once it is known; nothing for none. */
+export function useCompanyRecord(id: number | null) {
   const params = { id: id ?? 0 };
-  const { data } = useQuery({
+  return useQuery({
     queryKey: ["GET /companies/:id", params, {}],
     queryFn: () => api("GET /companies/:id", { params }),
     enabled: id !== null,
-  });
-  return data?.name ?? "";
+  }).data;
+}
+
+/** The company's name once it is known; "" for none. */
+function useName(id: number | null): string {
+  return useCompanyRecord(id)?.name ?? "";
 }
 
 /** Among the facts about a user: the company, which leads to its page, and that they manage it. */

@@ -110,7 +110,8 @@ const en = {
     mailStart: (email: string) => `${email} gets a mail that says how to log in.`,
     mail: (email: string) => `${email} gets a mail.`,
     mailReason: (email: string) => `${email} gets a mail with the reason.`,
-    noAccount: (account: string) => `${account} is not created.`,
+    noAccount: (account: string) =>
+      `${account} is not created. This cannot be taken back: they can apply again, or you create them on the page Users.`,
     allowed: (account: string, hours: number) =>
       `${account} opens at once, for ${count(hours, "hour", "hours")} from now, or as long as the user may have now.`,
     shut: (name: string) => `${name} gets no access now, and can ask again.`,

@@ -62,6 +62,7 @@ const en = {
     used: "used",
     notUsed: "no use known",
     ends: "Access ends",
+    shutBefore: "has none now; it would end",
   },
   empty: {
     nobody: "There are no users yet. Create one, or approve an application.",

@@ -7,7 +7,7 @@ import { Status } from "../../../ui/status.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { Typed } from "../../../ui/typed.tsx";
 import { useApi } from "../../../use-api.tsx";
-import { CompanyFact } from "../../companies/choice.tsx";
+import { CompanyFact, useCompanyRecord } from "../../companies/choice.tsx";
 import { ProfileFact } from "../../profiles/choice.tsx";
 import { useSetting } from "../setting.ts";
 import { AccessFacts } from "./access.tsx";
@@ -62,7 +62,7 @@ export function Facts({ user }: { readonly user: UserRecord }) {
       <dd>
         <Text text={user.supervisor} />
       </dd>
-      <SponsorFact email={user.sponsor_email} />
+      <SponsorFact user={user} />
       <CompanyFact user={user} />
       <dt>{facts.purpose}</dt>
       <dd>
@@ -99,14 +99,17 @@ function Made({ user }: { readonly user: UserRecord }) {
   );
 }
 
-/** Who answers for them. */
-function SponsorFact({ email }: { readonly email: string }) {
+/** Who answers for them: their own sponsor, else their company's. */
+function SponsorFact({ user: { sponsor_email: own, company_id: company } }: { readonly user: UserRecord }) {
+  const { facts } = userTexts;
+  const email = useCompanyRecord(own === "" ? company : null)?.sponsor_email ?? own;
   if (email === "") return null;
   return (
     <>
-      <dt>{userTexts.facts.sponsor}</dt>
+      <dt>{facts.sponsor}</dt>
       <dd>
         <bdi>{email}</bdi>
+        {own === "" ? ` (${facts.ofCompany})` : null}
       </dd>
     </>
   );

@@ -12,7 +12,7 @@ interface SignOutProps extends DialogProps {
   readonly user: UserRecord;
 }
 
-export function SignOut({ user: { id, username }, onClose, onDone }: SignOutProps) {
+export function SignOut({ user: { id, username, status }, onClose, onDone }: SignOutProps) {
   const { signOut } = userTexts;
   const work = useChangeAction(async () => {
     const { sessions } = await api("DELETE /users/:id/web-sessions", { params: { id } });
@@ -20,7 +20,7 @@ export function SignOut({ user: { id, username }, onClose, onDone }: SignOutProp
   });
   return (
     <FormDialog title={signOut.title(username)} {...{ work, onClose }} texts={signOut} isDanger>
-      <Will sentences={[signOut.ends, signOut.again(username)]} />
+      <Will sentences={[signOut.ends, (status === "active" ? signOut.again : signOut.notAgain)(username)]} />
     </FormDialog>
   );
 }

@@ -84,5 +84,12 @@ const SHOWN: readonly Column<ListedUser>[] = [
       </>
     ),
   },
-  { name: columns.ends, cell: ({ expire_at }) => <Time at={expire_at} both /> },
+  {
+    name: columns.ends,
+    cell: ({ status, expire_at }) => (
+      <>
+        {status === "disabled" ? <span class="hint">{columns.shutBefore}</span> : null} <Time at={expire_at} both />
+      </>
+    ),
+  },
 ];
