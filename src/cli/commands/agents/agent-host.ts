@@ -24,3 +24,11 @@ export async function fullHostName(): Promise<string> {
   const name = exitCode === 0 && stdout.trim() !== "" ? stdout.trim() : hostname();
   return name.toLowerCase();
 }
+
+/**
+ * Where people connect with ssh unless UAM_SSH_HOST says it: the host's full name, or `joined`, the name under which it joined, where the
+ * full name leads everybody to their own machine.
+ */
+export function publishedName(full: string, joined: string): string {
+  return /^localhost\d?(?:\.localdomain\d?)?$/.test(full) ? joined : full;
+}

@@ -30,7 +30,7 @@ import { VERSION } from "../../../shared/version.ts";
 import { type CliEnvironment, commandLog, EXIT, isGiven, loadConfig } from "../../terminal/environment.ts";
 import { carryOut, findSshUnit, programOf } from "../service/carry-out.ts";
 import { sudoersOf } from "../service/sudoers.ts";
-import { fullHostName, requireJoined } from "./agent-host.ts";
+import { fullHostName, publishedName, requireJoined } from "./agent-host.ts";
 
 export interface JoinInput {
   readonly line: readonly string[];
@@ -167,7 +167,8 @@ async function aboutHost(environment: CliEnvironment, config: Config, name: stri
     name: name ?? full,
     mode: config.hostMode,
     version: VERSION,
-    ssh: { ...(config.sshHost ?? { host: full, port: 22 }), host_keys: await host.hostKeys() },
+    // The token may name the host: where its own name leads nowhere, the first report says what it is called.
+    ssh: { ...(config.sshHost ?? { host: publishedName(full, ""), port: 22 }), host_keys: await host.hostKeys() },
     highest_uid: (await host.highestUid(first, last)) ?? 0,
   };
 }

@@ -17,7 +17,7 @@ import { hostSettingsOf } from "../../../server/host-settings.ts";
 import { systemClock } from "../../../shared/time/clock.ts";
 import { type CliEnvironment, commandLog, EXIT, loadConfig, stopSignal } from "../../terminal/environment.ts";
 import { openServiceManager } from "../service/service-manager.ts";
-import { fullHostName } from "./agent-host.ts";
+import { fullHostName, publishedName } from "./agent-host.ts";
 
 /** Follows the service until the process is told to stop. */
 export async function runTheAgent(environment: CliEnvironment): Promise<number> {
@@ -60,7 +60,7 @@ export async function runTheAgent(environment: CliEnvironment): Promise<number> 
         }),
         lease: createLeaseKeeper({ files: LEASE_FILES, now, early: EARLY, log, openHost }),
         ssh: async () => ({
-          ...(config.sshHost ?? { host: await fullHostName(), port: 22 }),
+          ...(config.sshHost ?? { host: publishedName(await fullHostName(), identity.name), port: 22 }),
           host_keys: await (await openHost("key")).hostKeys(),
         }),
         random: Math.random,

@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
+import { publishedName } from "../../../../src/cli/commands/agents/agent-host.ts";
 import { runProgram } from "../../../../src/cli/program.ts";
 import { bunRuntime } from "../../../../src/runtime/bun.ts";
 import { silentLog } from "../../../../src/shared/log.ts";
@@ -55,6 +56,14 @@ describe("uam agent", () => {
   test("run on a host that has not joined is a fault of configuration", async () => {
     const { code, err } = await run(["agent", "run"]);
     expect([code, err]).toEqual([78, "uam: This host has joined no service: uam agent join LINE\n"]);
+  });
+
+  test("publishes its full name, and never one that leads people to their own machine", () => {
+    expect(publishedName("web1.example.org", "web")).toBe("web1.example.org");
+    for (const full of ["localhost", "localhost.localdomain", "localhost6.localdomain6"]) {
+      expect(publishedName(full, "web1.example.org")).toBe("web1.example.org");
+    }
+    expect(publishedName("localhost.example.org", "web")).toBe("localhost.example.org");
   });
 
   test("status, hold and leave need root", async () => {
