@@ -1,16 +1,12 @@
 /** deploy/ansible, by Debian's own ansible, against the service: the playbook of docs/ansible.md, and what else the modules do. */
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import process from "node:process";
-import { createToken } from "../src/domain/auth/tokens/tokens.ts";
-import { type Client, createTestApp, type TestApp } from "./support/app.ts";
+import { type AnsibleLab, isAnsibleHere, openAnsibleLab } from "./support/ansible/lab.ts";
 import { documentText } from "./support/documents.ts";
 import { describeSlowIf } from "./support/thorough.ts";
 
-const COLLECTION = join(import.meta.dir, "../deploy/ansible");
 const [, WHO = ""] = /^`people\.yml` .*?^```yaml\n(.*?)^```$/ms.exec(documentText("docs/ansible.md")) ?? [];
 /** Against the service here; test/long/ansible has the whole document. */
 const PLAYBOOK = WHO.replace("hosts: uam_service", "hosts: localhost").replace(
@@ -18,103 +14,20 @@ const PLAYBOOK = WHO.replace("hosts: uam_service", "hosts: localhost").replace(
   "",
 );
 const PEOPLE = 10;
-const isHere = Bun.which("ansible-playbook") !== null || process.env.UAM_TEST_HOST === "1";
-
-let app: TestApp;
-let admin: Client;
-let server: ReturnType<typeof Bun.serve>;
-let directory = "";
-const environment: Record<string, string> = {
-  PATH: process.env.PATH ?? "",
-  LC_ALL: "C.UTF-8",
-  PYTHONDONTWRITEBYTECODE: "1",
-};
-
-beforeAll(async () => {
-  app = await createTestApp();
-  admin = await app.admin();
-  const about = { name: "ansible", role: "owner", days: 1, networks: [] } as const;
-  const { token } = await createToken(app.system, { owner: "admin" }, about);
-  server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: (request) => app.app.fetch(request, "127.0.0.1") });
-  directory = mkdtempSync(join(tmpdir(), "uam-ansible-"));
-  const place = join(directory, "collections/ansible_collections/uam");
-  mkdirSync(place, { recursive: true });
-  symlinkSync(COLLECTION, join(place, "uam"));
-  Object.assign(environment, {
-    ...{ HOME: directory, UAM_URL: `http://127.0.0.1:${server.port}`, UAM_TOKEN: token },
-    ...{ ANSIBLE_COLLECTIONS_PATH: join(directory, "collections"), ANSIBLE_LOCALHOST_WARNING: "false" },
-    ...{ ANSIBLE_INVENTORY_UNPARSED_WARNING: "false", ANSIBLE_NOCOLOR: "true", ANSIBLE_STDOUT_CALLBACK: "results" },
-    ANSIBLE_CALLBACK_PLUGINS: join(import.meta.dir, "support/ansible"),
-  });
-});
-afterAll(async () => {
-  await server.stop(true);
-  await app.close();
-  rmSync(directory, { recursive: true, force: true });
-});
-
-test("no task of a role leaves a secret in the host's log", () => {
-  const tasks = [...new Bun.Glob("roles/*/tasks/*.yml").scanSync(COLLECTION)].flatMap((path) =>
-    readFileSync(join(COLLECTION, path), "utf8").split(/^(?=- name:)/m),
-  );
-  const SECRET = /^(?!.*(?:fail_msg|\bwhen:)).*(?:\{\{.*(?:_password|_secrets|_token\b|_line\.|_read\.).*\}\})/m;
-  const secret = tasks.filter((task) => SECRET.test(task));
-  expect(secret.length).toBeGreaterThan(4);
-  expect(secret.filter((task) => !/^ {2}no_log: true$/m.test(task))).toEqual([]);
-});
-
-interface Result {
-  readonly changed: boolean;
-  readonly msg?: string;
-  readonly reason?: string;
-  readonly preview?: readonly unknown[];
-  readonly diff?: { readonly before: object; readonly after: object };
-  readonly token_value?: string;
-  readonly line?: string;
-  readonly secret?: string;
-  readonly warnings?: readonly string[];
-}
-
-interface Outcome {
-  readonly status: number;
-  /** How many tasks changed something. */
-  readonly changed: number;
-  readonly results: readonly Result[];
-}
-
-async function ansible(argv: readonly string[], variables = environment): Promise<{ status: number; said: string }> {
-  const child = Bun.spawn([...argv], { env: variables, cwd: directory, stdout: "pipe", stderr: "pipe" });
-  const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
-  return { status: await child.exited, said: stdout + stderr };
-}
-
-async function play(playbook: string, ...options: readonly string[]): Promise<Outcome> {
-  const file = join(directory, "playbook.yml");
-  writeFileSync(file, playbook);
-  const { status, said } = await ansible(["ansible-playbook", ...options, file]);
-  const lines = said.match(/^\{.*\}$/gm)?.map((line) => JSON.parse(line)) ?? [];
-  const counts = lines.pop();
-  if (counts?.changed === undefined) throw new Error(said);
-  return { status, changed: counts.changed, results: lines };
-}
-
-/** The results of tasks, each a module with its options and maybe what a task has besides. */
-async function run(
-  ...tasks: readonly (readonly [module: string, options: object, more?: object])[]
-): Promise<readonly Result[]> {
-  const listed = tasks.map(([module, options, more]) => ({ [`uam.uam.${module}`]: options, ...more }));
-  const { results } = await play(JSON.stringify([{ hosts: "localhost", gather_facts: false, tasks: listed }]));
-  return results;
-}
-
 const CHECK = { check_mode: true };
 const FAILS = { ignore_errors: true };
 
-async function listed(path: string): Promise<readonly Record<string, unknown>[]> {
-  return (await admin.call("GET", `${path}${path.includes("?") ? "&" : "?"}page_size=100`)).body.data.items;
-}
+let lab: AnsibleLab;
+let play: AnsibleLab["play"];
+let run: AnsibleLab["run"];
+let listed: AnsibleLab["listed"];
+beforeAll(async () => {
+  lab = await openAnsibleLab();
+  ({ play, run, listed } = lab);
+});
+afterAll(() => lab.close());
 
-describeSlowIf(isHere)("docs/ansible.md", () => {
+describeSlowIf(isAnsibleHere)("docs/ansible.md", () => {
   test("its playbook: a check changes nothing, a run does, and a second one finds nothing to do", async () => {
     const checked = await play(PLAYBOOK, "--check", "--diff");
     expect([checked.status, (await listed("/users")).length, (await listed("/companies")).length]).toEqual([0, 0, 0]);
@@ -131,7 +44,7 @@ describeSlowIf(isHere)("docs/ansible.md", () => {
   });
 });
 
-describeSlowIf(isHere)("modules", () => {
+describeSlowIf(isAnsibleHere)("modules", () => {
   test("user: an end is moved once, and the preview says what a deletion does", async () => {
     const user = { name: "tilde", email: "tilde@example.org", expire_at: "2029-01-01T00:00:00Z" };
     const gone = { name: "tilde", state: "absent" };
@@ -263,20 +176,9 @@ describeSlowIf(isHere)("modules", () => {
     expect(results[3]?.msg).toStartWith("token is missing");
   });
 
-  test("each is documented as ansible-doc reads it", async () => {
-    const names = readdirSync(join(COLLECTION, "plugins/modules")).map(
-      (file) => `uam.uam.${file.replace(/\.py$/, "")}`,
-    );
-    const { status, said } = await ansible(["ansible-doc", "--json", ...names]);
-    expect([status, Object.keys(JSON.parse(said)).sort()]).toEqual([0, names.sort()]);
-    const roles = readdirSync(join(COLLECTION, "roles")).map((name) => `uam.uam.${name}`);
-    const described = [...documentText("docs/ansible.md").matchAll(/^\| `(uam\.uam\.\w+)` \|/gm)];
-    expect(described.map(([, name]) => name).sort()).toEqual([...names, ...roles].sort());
-  });
-
   test("the inventory has the service's hosts", async () => {
-    writeFileSync(join(directory, "test.uam.yml"), "plugin: uam.uam.hosts\n");
-    const { status, said } = await ansible(["ansible-inventory", "-i", "test.uam.yml", "--list"]);
+    writeFileSync(join(lab.directory, "test.uam.yml"), "plugin: uam.uam.hosts\n");
+    const { status, said } = await lab.ansible(["ansible-inventory", "-i", "test.uam.yml", "--list"]);
     expect([status, said]).toEqual([0, expect.stringContaining("uam_default")]);
     expect(JSON.parse(said).uam_default.hosts).toEqual(["local"]);
   });
