@@ -65,7 +65,32 @@ describeSlowIf(isAnsibleHere)("modules", () => {
     expect((await listed("/audit?action=user.delete")).length).toBe(1);
   });
 
-  test("company: a narrower limit is previewed; ended and resumed", async () => {
+  test("user: present lets nobody in again who was disabled, and says so; enabled does", async () => {
+    const user = { name: "yara", email: "yara@example.org" };
+    await run(["user", user]);
+    const [{ id } = {}] = await listed("/users?q=yara");
+    await lab.admin.call("POST", `/users/${id}/disable`);
+    const warnings = ["yara is disabled and stays so, because only state: enabled lets somebody in again"];
+    const results = await run(
+      ["user", user],
+      ["user", { ...user, purpose: "audit" }],
+      ["user", { ...user, state: "enabled" }, { ...CHECK, diff: true }],
+      ["user", { ...user, state: "enabled", reason: "back" }],
+      ["user", { ...user, state: "enabled" }],
+      ["user", { name: "zoe", email: "zoe@example.org", state: "enabled" }],
+    );
+    expect(results.map(({ changed }) => changed)).toEqual([false, true, true, true, false, true]);
+    expect(results.map((result) => result.warnings)).toEqual([warnings, warnings, ...Array(4).fill(undefined)]);
+    expect(results[1]).toMatchObject({ user: { status: "disabled", purpose: "audit" } });
+    expect(results[2]).toMatchObject({
+      preview: [{ status: "active" }],
+    });
+    const records = await listed("/audit?action=user.enable");
+    expect(records.map(({ detail }) => detail)).toEqual([expect.stringContaining('"reason":"back"')]);
+    expect((await listed("/users?status=active")).map(({ username }) => username)).toContain("zoe");
+  });
+
+  test("company: a narrower limit is previewed; ended, not resumed by being present, and resumed", async () => {
     const name = "Ek";
     const results = await run(
       ["company", { name, max_users: 5 }],
@@ -73,11 +98,17 @@ describeSlowIf(isAnsibleHere)("modules", () => {
       ["company", { name, max_users: 2 }, CHECK],
       ["company", { name, state: "ended" }],
       ["company", { name, state: "ended" }],
-      ["company", { name }],
+      ["company", { name, max_users: 3 }],
+      ["company", { name, state: "active" }],
+      ["company", { name, state: "active" }],
     );
-    expect(results.map(({ changed }) => changed)).toEqual([true, true, true, true, false, true]);
+    expect(results.map(({ changed }) => changed)).toEqual([true, true, true, true, false, true, true, false]);
     expect(results[2]?.preview).toHaveLength(1);
-    expect((await listed("/companies?q=Ek"))[0]).toMatchObject({ max_users: null, status: "active" });
+    expect(results[5]).toMatchObject({
+      warnings: ["Ek was ended and stays so, because only state: active resumes a company"],
+      company: { max_users: 3, status: "ended" },
+    });
+    expect((await listed("/companies?q=Ek"))[0]).toMatchObject({ max_users: 3, status: "active" });
   });
 
   test("profile: made, narrowed after a preview, given to users and groups, taken from them, and removed", async () => {

@@ -8,12 +8,14 @@ module: company
 short_description: Companies that users of uam come from
 description:
   - Limits that are not given stay as they are. A narrower limit takes away what its users have beyond it.
+  - A company that was ended is not resumed unless the task says C(state=active).
 extends_documentation_fragment: uam.uam.api
 options:
   name: {description: The company's name., type: str, required: true}
   state:
-    description: V(ended) takes the access of all of its users away; V(present) lets users be given access again.
-    choices: [present, ended, absent]
+    description: C(ended) takes the access of all of its users away. C(active) resumes it, so that users can be given access again;
+      C(present) leaves one that was ended so, with a warning.
+    choices: [present, active, ended, absent]
     default: present
     type: str
   contract_end: {description: "The end of the contract, as an RFC 3339 time; empty for none.", type: str}
@@ -78,9 +80,11 @@ def work(task):
     if state == "ended" and company["status"] == "active":
         task.differs({"status": "active"}, {"status": "ended"})
         task.change("POST", path + "/end", preview=True)
-    if state == "present" and company["status"] != "active":
-        task.differs({"status": company["status"]}, {"status": "active"})
+    if state == "active" and company["status"] != "active":
+        task.differs({"state": company["status"]}, {"state": "active"})
         task.change("POST", path + "/resume")
+    if state == "present" and company["status"] != "active":
+        task.module.warn("%s was ended and stays so, because only state: active resumes a company" % company["name"])
     return {"company": task.afterwards(find, company)}
 
 
@@ -88,7 +92,7 @@ def main():
     Task(
         dict(
             name=dict(type="str", required=True),
-            state=dict(type="str", choices=["present", "ended", "absent"], default="present"),
+            state=dict(type="str", choices=["present", "active", "ended", "absent"], default="present"),
             contract_end=dict(type="str"),
             max_users=dict(type="int"),
             max_ttl_days=dict(type="int"),

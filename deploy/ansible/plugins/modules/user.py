@@ -8,6 +8,7 @@ module: user
 short_description: External users of uam
 description:
   - Creates, changes, disables, enables and deletes users, and moves their ends.
+  - Nobody who is disabled is let in again unless the task says C(state=enabled). Somebody may have disabled them since.
   - A user who is deleted loses account and home directory; the name stays taken until it is recycled.
 extends_documentation_fragment: uam.uam.api
 options:
@@ -16,8 +17,8 @@ options:
     type: str
     required: true
   state:
-    description: V(present) also enables a user who is disabled.
-    choices: [present, disabled, absent]
+    description: C(present) leaves a user who is disabled so, with a warning; C(enabled) lets them in again.
+    choices: [present, enabled, disabled, absent]
     default: present
     type: str
   email: {description: The address for codes. Required for a new user., type: str}
@@ -54,11 +55,17 @@ EXAMPLES = r"""
     company: Lindqvist AB
     expire_at: "2026-12-24T17:00:00Z"
 
-- name: Nobody of last year's project
+- name: Noor leaves
   uam.uam.user:
     name: noor
     state: disabled
     reason: The project is over
+
+- name: Noor comes back, which needs saying only until it is done
+  uam.uam.user:
+    name: noor
+    state: enabled
+    reason: The project goes on
 """
 
 RETURN = r"""
@@ -119,9 +126,15 @@ def update(task, user, wanted):
     if until is not None and not same(user["expire_at"], until):
         task.differs({"expire_at": user["expire_at"]}, {"expire_at": until})
         task.change("POST", path + "/extend", dict(reason, until=until), preview=True)
-    if user["status"] == "disabled":
-        task.differs({"status": "disabled"}, {"status": "active"})
+    # An expired one who was disabled, too, is so again with a later end.
+    if task.afterwards(find, user)["status"] != "disabled":
+        return
+    if task.params["state"] == "enabled":
+        task.differs({"state": "disabled"}, {"state": "enabled"})
         task.change("POST", path + "/enable", reason, preview=True)
+    else:
+        sentence = "%s is disabled and stays so, because only state: enabled lets somebody in again"
+        task.module.warn(sentence % user["username"])
 
 
 def disable(task, user):
@@ -155,7 +168,7 @@ def main():
     Task(
         dict(
             name=dict(type="str", required=True),
-            state=dict(type="str", choices=["present", "disabled", "absent"], default="present"),
+            state=dict(type="str", choices=["present", "enabled", "disabled", "absent"], default="present"),
             email=dict(type="str"),
             full_name=dict(type="str"),
             supervisor=dict(type="str"),
