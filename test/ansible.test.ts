@@ -57,10 +57,13 @@ describeSlowIf(isAnsibleHere)("modules", () => {
       ["user", gone],
     );
     expect(results.map(({ changed }) => changed)).toEqual([true, false, true, true, true, false]);
-    expect(results[2]?.diff).toEqual({
-      before: { expire_at: expect.stringMatching(/^2029-01-01T00:00:00/) },
-      after: { expire_at: "2029-02-01T00:00:00+01:00" },
-    });
+    expect(results[2]?.diff).toEqual([
+      {
+        ...{ before_header: "user tilde", after_header: "user tilde" },
+        before: { expire_at: expect.stringMatching(/^2029-01-01T00:00:00/) },
+        after: { expire_at: "2029-02-01T00:00:00+01:00" },
+      },
+    ]);
     expect(results[3]?.preview).toHaveLength(1);
     expect((await listed("/audit?action=user.delete")).length).toBe(1);
   });
@@ -84,10 +87,32 @@ describeSlowIf(isAnsibleHere)("modules", () => {
     expect(results[1]).toMatchObject({ user: { status: "disabled", purpose: "audit" } });
     expect(results[2]).toMatchObject({
       preview: [{ status: "active" }],
+      diff: [{ before: { state: "disabled" }, after: { state: "enabled" } }, { prepared: expect.any(String) }],
     });
     const records = await listed("/audit?action=user.enable");
     expect(records.map(({ detail }) => detail)).toEqual([expect.stringContaining('"reason":"back"')]);
     expect((await listed("/users?status=active")).map(({ username }) => username)).toContain("zoe");
+  });
+
+  test("--diff with --check says each field by its option, and what the preview says to people", async () => {
+    await run(
+      ["company", { name: "Old AB" }],
+      ["company", { name: "New AB" }],
+      ["user", { name: "kim", email: "kim@example.org", company: "Old AB" }],
+    );
+    const tasks = [
+      { "uam.uam.user": { name: "kim", company: "New AB" } },
+      { "uam.uam.setting": { key: "policy.default_ttl", value: "40d" } },
+      { "uam.uam.user": { name: "kim", state: "disabled" } },
+    ];
+    const playbook = JSON.stringify([{ hosts: "localhost", gather_facts: false, tasks }]);
+    const said = await lab.show(playbook, "--check", "--diff");
+    expect(said).toContain('-    "company": "Old AB"\n+    "company": "New AB"\n');
+    expect(said).not.toContain("company_id");
+    expect(said).toContain('     "key": "policy.default_ttl",\n-    "value"');
+    expect(said).toMatch(/^--- before: user kim$/m);
+    expect(said).toMatch(/"state": "disabled"\n \}\n\n.*kim.*\.\n/);
+    expect(said).not.toContain("would run");
   });
 
   test("company: a narrower limit is previewed; ended, not resumed by being present, and resumed", async () => {

@@ -11,6 +11,8 @@ from ansible.module_utils.urls import open_url
 ROOT = "/api/v1"
 PAGE = 100
 SECONDS = 60
+# The option that names what a module is about.
+NAMES = ("name", "user", "key", "endpoint")
 
 
 class Refused(Exception):
@@ -173,9 +175,16 @@ class Task:
         return {}
 
     def differs(self, before, after):
-        """Notes what changes, for --diff."""
+        """Notes what changes, by the names of the options, for --diff."""
         self.before.update(before)
         self.after.update(after)
+
+    def difference(self):
+        """What --diff shows: the fields that change, and below them what a preview says to people."""
+        about = "%s %s" % (self.module._name.split(".")[-1], next(self.params[name] for name in NAMES if name in self.params))
+        fields = dict(before_header=about, after_header=about, before=self.before, after=self.after)
+        effects = [effect for preview in self.result.get("preview", []) for effect in preview["effects"]]
+        return [fields, dict(prepared="\n".join(effects + ["", ""]))] if effects else [fields]
 
     def afterwards(self, find, before):
         """What there is now: asked for anew if something was changed, and as it was before otherwise."""
@@ -188,5 +197,5 @@ class Task:
         except Refused as refused:
             self.module.fail_json(msg=str(refused), status=refused.status, reason=refused.reason, **self.result)
         if self.module._diff and self.result["changed"]:
-            self.result["diff"] = dict(before=self.before, after=self.after)
+            self.result["diff"] = self.difference()
         self.module.exit_json(**self.result)

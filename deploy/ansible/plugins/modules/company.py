@@ -78,7 +78,7 @@ def work(task):
         task.differs({field: company[field] for field in fields}, fields)
         task.change("PATCH", path, fields, preview=True)
     if state == "ended" and company["status"] == "active":
-        task.differs({"status": "active"}, {"status": "ended"})
+        task.differs({"state": "active"}, {"state": "ended"})
         task.change("POST", path + "/end", preview=True)
     if state == "active" and company["status"] != "active":
         task.differs({"state": company["status"]}, {"state": "active"})

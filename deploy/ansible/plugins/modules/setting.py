@@ -33,7 +33,7 @@ def find(task):
 def work(task):
     setting = find(task)
     if not setting and task.is_new:
-        task.differs({}, {"value": task.params["value"]})
+        task.differs({}, task.given("key", "value"))
         task.result["changed"] = True
         return {}
     if not setting:
@@ -42,11 +42,11 @@ def work(task):
     coming = setting.get("pending", setting)["value"]
     if task.params["state"] == "absent":
         if setting["overridden"]:
-            task.differs({"value": coming}, {})
+            task.differs({"key": setting["key"], "value": coming}, {})
             task.change("DELETE", "/settings/" + segment(setting["key"]), preview=True)
     elif coming != task.params["value"]:
-        task.differs({"value": coming}, {"value": task.params["value"]})
-        body = {"key": setting["key"], "value": task.params["value"]}
+        body = task.given("key", "value")
+        task.differs(dict(body, value=coming), body)
         task.change("PUT", "/settings", body, preview=True)
     return {"setting": task.afterwards(find, setting)}
 

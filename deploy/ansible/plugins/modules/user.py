@@ -83,6 +83,7 @@ from ansible_collections.uam.uam.plugins.module_utils.api import Refused, Task, 
 
 FIELDS = ("email", "full_name", "supervisor", "purpose", "note", "sponsor_email", "manager", "source_networks", "hours_end")
 CLEARED = ("profile", "on_request")
+STATES = {"active": "enabled"}
 
 
 def find(task):
@@ -104,9 +105,16 @@ def wanted_fields(task):
     return wanted
 
 
+def shown(fields, company):
+    """The fields by the names of their options."""
+    rest = {field: value for field, value in fields.items() if field != "company_id"}
+    return dict(rest, company=company) if "company_id" in fields else rest
+
+
 def create(task, wanted):
-    body = dict(wanted, username=task.params["name"], **task.given("ttl_days", "starts_at", "expire_at"))
-    task.differs({}, body)
+    moments = task.given("ttl_days", "starts_at", "expire_at")
+    body = dict(wanted, username=task.params["name"], **moments)
+    task.differs({}, dict(shown(wanted, task.params["company"]), name=task.params["name"], **moments))
     made = task.change("POST", "/users", body)
     return made and task.api.call("GET", "/users/%d" % made["id"])
 
@@ -115,7 +123,8 @@ def update(task, user, wanted):
     path = "/users/%d" % user["id"]
     reason = task.given("reason")
     fields = changes(user, wanted)
-    task.differs({field: user.get(field) for field in fields}, fields)
+    company = task.api.call("GET", "/companies/%d" % user["company_id"])["name"] if fields and user["company_id"] else None
+    task.differs(shown({field: user.get(field) for field in fields}, company), shown(fields, task.params["company"]))
     # The service takes networks in a request of their own.
     networks = {field: fields.pop(field) for field in list(fields) if field == "source_networks"}
     for each in (networks, fields):
@@ -140,7 +149,7 @@ def update(task, user, wanted):
 def disable(task, user):
     if user["status"] != "active":
         return
-    task.differs({"status": user["status"]}, {"status": "disabled"})
+    task.differs({"state": "enabled"}, {"state": "disabled"})
     task.change("POST", "/users/%d/disable" % user["id"], task.given("reason"), preview=True)
 
 
@@ -149,7 +158,8 @@ def work(task):
     state = task.params["state"]
     if state == "absent":
         if user:
-            task.differs({"username": user["username"], "status": user["status"]}, {})
+            status = user["status"]
+            task.differs({"name": user["username"], "state": STATES.get(status, status)}, {})
             task.change("DELETE", "/users/%d" % user["id"], query=task.given("reason"), preview=True)
         return {"user": user} if user else {}
     if not user:

@@ -27,10 +27,17 @@ webhook: {description: The webhook as the API lists it., type: dict, returned: w
 from ansible_collections.uam.uam.plugins.module_utils.api import Task, changes
 
 STATUS = {"present": "active", "disabled": "disabled"}
+STATES = {"active": "present", "disabled": "disabled"}
 
 
 def find(task):
     return task.api.named("/webhooks", task.params["endpoint"], field="url")
+
+
+def shown(fields):
+    """The fields by the names of their options."""
+    rest = {field: value for field, value in fields.items() if field != "status"}
+    return dict(rest, state=STATES[fields["status"]]) if "status" in fields else rest
 
 
 def work(task):
@@ -38,20 +45,20 @@ def work(task):
     state = task.params["state"]
     if state == "absent":
         if webhook:
-            task.differs({"url": webhook["url"]}, {})
+            task.differs({"endpoint": webhook["url"]}, {})
             task.change("DELETE", "/webhooks/%d" % webhook["id"])
         return {}
     result = {}
     if not webhook:
         body = dict(task.given("actions"), url=task.params["endpoint"])
-        task.differs({}, body)
+        task.differs({}, task.given("endpoint", "actions"))
         webhook = task.change("POST", "/webhooks", body)
         if webhook is None:
             return {}
         result["secret"] = webhook.pop("secret")
     fields = changes(webhook, dict(task.given("actions"), status=STATUS[state]))
     if fields:
-        task.differs({field: webhook[field] for field in fields}, fields)
+        task.differs(shown({field: webhook[field] for field in fields}), shown(fields))
         task.change("PATCH", "/webhooks/%d" % webhook["id"], fields)
     return dict(result, webhook=find(task) or webhook)
 
