@@ -207,17 +207,23 @@ describeSlowIf(isAnsibleHere)("modules", () => {
 
   test("a refusal is the service's sentence, with its reason, and changes nothing", async () => {
     const wrong = `uam_${"a".repeat(49)}`;
+    const untrusted = { name: "vera", url: lab.secure };
     const results = await run(
       ["user", { name: "vera", email: "not an address" }, FAILS],
       ["user", { name: "vera", token: wrong }, FAILS],
       ["user", { name: "vera", url: "http://127.0.0.1:9" }, FAILS],
       ["grant", { user: "vera", groups: [] }, FAILS],
+      ["user", untrusted, FAILS],
+      ["user", { ...untrusted, state: "absent", ca_path: "cert.pem" }],
+      ["user", { name: "vera", token: `${wrong}\n` }, FAILS],
     );
-    expect(results.map(({ changed }) => changed)).toEqual([false, false, false, false]);
+    expect(results.map(({ changed }) => changed)).toEqual(Array(7).fill(false));
     expect(results[0]?.msg).toContain("address");
     expect(results[1]).toMatchObject({ msg: "Invalid token", status: 401, reason: "token.wrong" });
     expect(results[2]?.msg).toContain("refused");
     expect(results[3]?.msg).toBe("There is no user vera");
+    expect(results[4]?.msg).toMatch(/CERTIFICATE_VERIFY_FAILED.*, ca_path has to name a file of it$/);
+    expect(results[6]?.msg).toStartWith("The token has a character that no token has");
   });
 
   test("with an empty token, a check is that of a service which is not there yet; a run is refused", async () => {

@@ -1,6 +1,7 @@
 """The API of uam: one request at a time, with its sentences as Ansible's errors; and what the modules have in common."""
 
 import json
+import re
 from datetime import datetime
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlencode
@@ -29,11 +30,15 @@ class Api:
 
     def __init__(self, url, token, ca_path=None):
         self.root = url.rstrip("/") + ROOT
+        self.is_possible = re.match(r"[\x21-\x7e]+\Z", token)
         self.headers = {"Authorization": "Bearer " + token, "Accept": "application/json"}
         self.ca_path = ca_path
 
     def call(self, method, path, body=None, query=None):
         """The data of the answer."""
+        # What refuses such a header would quote it.
+        if not self.is_possible:
+            raise Refused("The token has a character that no token has, such as a space or the end of a line")
         address = self.root + path + ("?" + urlencode(query) if query else "")
         headers = dict(self.headers)
         data = None
@@ -49,7 +54,7 @@ class Api:
         except HTTPError as error:
             raise _refused(method, path, error) from error
         except (URLError, OSError, ValueError, KeyError) as error:
-            raise Refused("%s %s: %s" % (method, address, error)) from error
+            raise Refused("%s %s: %s%s" % (method, address, error, _advice(error))) from error
 
     def all(self, path, query=None):
         """Each item of a list, page after page."""
@@ -85,6 +90,12 @@ def _refused(method, path, error):
         return Refused(json.loads(error.read())["error"], error.code, reason)
     except (ValueError, KeyError, TypeError):
         return Refused("%s %s answered %s" % (method, path, error.code), error.code, reason)
+
+
+def _advice(error):
+    if "CERTIFICATE_VERIFY_FAILED" not in str(error):
+        return ""
+    return ". If an authority of your own signed the certificate, ca_path has to name a file of it"
 
 
 def segment(value):
