@@ -23,15 +23,56 @@ test("no task of a role leaves a secret in the host's log", () => {
   expect(secret.filter((task) => !/^ {2}no_log: true$/m.test(task))).toEqual([]);
 });
 
+/** Printed raw by ansible-core 2.14. */
+const NEW_MARKUP = /\b(?:RV|V|O|E|P)\(/;
+/** What ansible-doc reads of an option, an attribute or a result. */
+const KNOWN = new Set("description type required default choices elements returned env support".split(" "));
+
+interface Documented {
+  readonly options?: object;
+  readonly attributes?: object;
+}
+
+/** Each thing that is described below `value`, with where it is. */
+function described(value: unknown, place: string): readonly { place: string; entry: Record<string, unknown> }[] {
+  if (typeof value !== "object" || value === null) return [];
+  const entry = value as Record<string, unknown>;
+  return [
+    ...("description" in entry ? [{ place, entry }] : []),
+    ...Object.entries(entry).flatMap(([name, inner]) => described(inner, `${place}.${name}`)),
+  ];
+}
+
+function namesIn(folder: string): readonly string[] {
+  return readdirSync(join(COLLECTION, folder)).map((name) => `uam.uam.${name.replace(/\.py$/, "")}`);
+}
+
 describeSlowIf(isAnsibleHere)("ansible-doc", () => {
-  test("each is documented as ansible-doc reads it", async () => {
-    const names = readdirSync(join(COLLECTION, "plugins/modules")).map(
-      (file) => `uam.uam.${file.replace(/\.py$/, "")}`,
-    );
-    const { status, said } = await lab.ansible(["ansible-doc", "--json", ...names]);
-    expect([status, Object.keys(JSON.parse(said)).sort()]).toEqual([0, names.sort()]);
-    const roles = readdirSync(join(COLLECTION, "roles")).map((name) => `uam.uam.${name}`);
-    const described = [...documentText("docs/ansible.md").matchAll(/^\| `(uam\.uam\.\w+)` \|/gm)];
-    expect(described.map(([, name]) => name).sort()).toEqual([...names, ...roles].sort());
+  test("shows each module, and docs/ansible.md names each", async () => {
+    const modules = namesIn("plugins/modules");
+    const { status, said } = await lab.ansible(["ansible-doc", ...modules]);
+    expect([status, said.match(/^> UAM\.UAM\.\w+/gm)?.length]).toEqual([0, modules.length]);
+    const listed = [...documentText("docs/ansible.md").matchAll(/^\| `(uam\.uam\.\w+)` \|/gm)].map(([, name]) => name);
+    expect(listed.sort()).toEqual([...modules, ...namesIn("roles")].sort());
+  });
+
+  test("finds text in each description, none that a comma or a colon cut, and no markup that 2.14 does not know", async () => {
+    const about = await Promise.all([
+      lab.ansible(["ansible-doc", "--json", ...namesIn("plugins/modules")]),
+      lab.ansible(["ansible-doc", "--json", "-t", "inventory", ...namesIn("plugins/inventory")]),
+    ]);
+    const entries = about.flatMap(({ said }) => {
+      const told = JSON.parse(said) as Record<string, { readonly doc: Documented; readonly return: object | null }>;
+      return Object.entries(told).flatMap(([name, { doc, return: returned }]) =>
+        [doc.options, doc.attributes, returned].flatMap((each) => described(each, name)),
+      );
+    });
+    expect(entries.length).toBeGreaterThan(80);
+    const isText = ({ description }: Record<string, unknown>) =>
+      [description].flat().every((each) => typeof each === "string");
+    const isWhole = (entry: Record<string, unknown>) => Object.keys(entry).every((name) => KNOWN.has(name));
+    expect(entries.filter(({ entry }) => !isText(entry) || !isWhole(entry))).toEqual([]);
+    const sources = [...new Bun.Glob("plugins/**/*.py").scanSync(COLLECTION)];
+    expect(sources.filter((path) => NEW_MARKUP.test(readFileSync(join(COLLECTION, path), "utf8")))).toEqual([]);
   });
 });

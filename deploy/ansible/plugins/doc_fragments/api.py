@@ -5,10 +5,10 @@ class ModuleDocFragment:
     DOCUMENTATION = r"""
 options:
   url:
-    description: The service, as E(UAM_BASE_URL) names it. By default the variable E(UAM_URL).
+    description: The service, as C(UAM_BASE_URL) names it. By default the variable C(UAM_URL).
     type: str
   token:
-    description: A token of the service (C(uam token create)). By default the variable E(UAM_TOKEN). In check mode an empty one
+    description: A token of the service (C(uam token create)). By default the variable C(UAM_TOKEN). In check mode an empty one
       stands for a service that is not there yet.
     type: str
   ca_path:

@@ -7,7 +7,7 @@ DOCUMENTATION = r"""
 module: grant
 short_description: On which hosts a user of uam has an account
 description:
-  - O(hosts) and O(groups) are each the whole list. What leaves them is taken from the user there, with the home directory.
+  - C(hosts) and C(groups) are each the whole list. What leaves them is taken from the user there, with the home directory.
 extends_documentation_fragment: uam.uam.api
 options:
   user: {description: The username., type: str, required: true}

@@ -6,6 +6,8 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: host_group
 short_description: Groups of hosts of uam
+description:
+  - Creates, changes and deletes groups of hosts.
 extends_documentation_fragment: uam.uam.api
 options:
   name: {description: The group's name., type: str, required: true}
@@ -19,7 +21,7 @@ options:
     description: In which alone accounts on its hosts are open, as of M(uam.uam.user); no windows for always.
     type: dict
   profile: {description: What may be done at most by whoever comes to its hosts by it; empty for anything., type: str}
-  for_new_users: {description: Whether new users get it; V(true) only., type: bool}
+  for_new_users: {description: Whether new users get it; C(true) only., type: bool}
 """
 
 EXAMPLES = r"""

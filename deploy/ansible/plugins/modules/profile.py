@@ -11,19 +11,19 @@ description:
 extends_documentation_fragment: uam.uam.api
 options:
   name: {description: The profile's name., type: str, required: true}
-  state: {description: V(absent) needs one that nobody has., choices: [present, absent], default: present, type: str}
+  state: {description: C(absent) needs one that nobody has., choices: [present, absent], default: present, type: str}
   kind: {description: Required for a new one., choices: [shell, sftp, forward, command], type: str}
-  directory: {description: "Of V(sftp): the path to which its accounts are confined.", type: str}
-  read_only: {description: "Of V(sftp): whether files can only be read.", type: bool}
-  umask: {description: "Of V(sftp): three octal digits; empty for what the host does by itself.", type: str}
-  targets: {description: "Of V(forward): each C(host:port) that connections may lead to.", type: list, elements: str}
-  forwarding: {description: "Of V(shell): V(true), V(false), or a list of C(host:port).", type: raw}
-  command: {description: "Of V(command): the name of a program in C(/etc/uam-commands).", type: str}
+  directory: {description: "Of C(sftp): the path to which its accounts are confined.", type: str}
+  read_only: {description: "Of C(sftp): whether files can only be read.", type: bool}
+  umask: {description: "Of C(sftp): three octal digits; empty for what the host does by itself.", type: str}
+  targets: {description: "Of C(forward): each C(host:port) that connections may lead to.", type: list, elements: str}
+  forwarding: {description: "Of C(shell): C(true), C(false), or a list of C(host:port).", type: raw}
+  command: {description: "Of C(command): the name of a program in C(/etc/uam-commands).", type: str}
   idle: {description: "After how long a silent session ends, as C(15m); empty for never.", type: str}
   max_sessions: {description: Sessions of one connection; 0 for what the host does by itself., type: int}
-  second_factor: {description: "V(verified): only hardware keys, with touch and PIN.", choices: [none, verified], type: str}
-  groups: {description: "Of V(shell): groups of the host.", type: list, elements: str}
-  sudo: {description: "Of V(shell): names of templates in C(/etc/uam/sudo.d).", type: list, elements: str}
+  second_factor: {description: "C(verified): only hardware keys, with touch and PIN.", choices: [none, verified], type: str}
+  groups: {description: "Of C(shell): groups of the host.", type: list, elements: str}
+  sudo: {description: "Of C(shell): names of templates in C(/etc/uam/sudo.d).", type: list, elements: str}
   banner: {description: The path of a file that is shown before a login; empty for none., type: str}
 """
 

@@ -6,11 +6,13 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: setting
 short_description: Settings of uam
+description:
+  - Sets a setting of the service, or returns it to the configured default.
 extends_documentation_fragment: uam.uam.api
 options:
   key: {description: "The setting, as C(policy.default_ttl).", type: str, required: true}
-  value: {description: Its value. Required unless O(state=absent)., type: str}
-  state: {description: V(absent) returns to the configured default., choices: [present, absent], default: present, type: str}
+  value: {description: Its value. Required unless C(state=absent)., type: str}
+  state: {description: C(absent) returns to the configured default., choices: [present, absent], default: present, type: str}
 """
 
 EXAMPLES = r"""

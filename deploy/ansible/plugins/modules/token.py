@@ -7,11 +7,11 @@ DOCUMENTATION = r"""
 module: token
 short_description: Tokens for machines
 description:
-  - A token that is in force under that name stays. A new one is shown once, in RV(token_value).
+  - A token that is in force under that name stays. A new one is shown once, in C(token_value).
 extends_documentation_fragment: uam.uam.api
 options:
   name: {description: Its purpose; records name it as the actor., type: str, required: true}
-  state: {description: V(absent) revokes each of that name., choices: [present, absent], default: present, type: str}
+  state: {description: C(absent) revokes each of that name., choices: [present, absent], default: present, type: str}
   role: {description: What it may do. Required for a new one., type: str}
   days: {description: Days until a new one ends., type: int, default: 90}
   networks: {description: "From where it may be used, as CIDRs.", type: list, elements: str}

@@ -44,7 +44,7 @@ options:
     type: dict
   ttl_days: {description: Days until the end of a new user. Changes nobody else., type: int}
   expire_at: {description: "The end, as an RFC 3339 time: earlier or later than it was.", type: str}
-  reason: {description: Why, for the record of disabling, enabling, deleting and of a new end., type: str}
+  reason: {description: "Why, for the record of disabling, enabling, deleting and of a new end.", type: str}
 """
 
 EXAMPLES = r"""

@@ -6,10 +6,12 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: webhook
 short_description: Where audit records of uam are delivered to
+description:
+  - Creates, changes and deletes webhooks.
 extends_documentation_fragment: uam.uam.api
 options:
   endpoint: {description: "The address that takes them, with https.", type: str, required: true}
-  state: {description: V(disabled) keeps it and delivers nothing., choices: [present, disabled, absent], default: present, type: str}
+  state: {description: C(disabled) keeps it and delivers nothing., choices: [present, disabled, absent], default: present, type: str}
   actions: {description: Which records; empty for all., type: list, elements: str}
 """
 
