@@ -1,9 +1,9 @@
 /** deploy/ansible, by Debian's own ansible, against the service: the playbook of docs/ansible.md, and what else the modules do. */
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type AnsibleLab, isAnsibleHere, openAnsibleLab } from "./support/ansible/lab.ts";
+import { type AnsibleLab, COLLECTION, isAnsibleHere, openAnsibleLab } from "./support/ansible/lab.ts";
 import { documentText } from "./support/documents.ts";
 import { describeSlowIf } from "./support/thorough.ts";
 
@@ -203,6 +203,17 @@ describeSlowIf(isAnsibleHere)("modules", () => {
     expect(
       results.filter(({ token_value: value, secret }) => value !== undefined || secret !== undefined),
     ).toHaveLength(2);
+  });
+
+  test("token: the example keeps a new one in a file, and a later run leaves it", async () => {
+    const [, example = ""] =
+      /EXAMPLES = r"""\n(.*?)"""/s.exec(readFileSync(join(COLLECTION, "plugins/modules/token.py"), "utf8")) ?? [];
+    const file = join(lab.directory, "nightly-report.token");
+    const tasks = example.replace("/root/nightly-report.token", file).replace(/^/gm, "    ");
+    const playbook = `- hosts: localhost\n  gather_facts: false\n  tasks:\n${tasks}`;
+    expect((await play(playbook)).changed).toBe(2);
+    expect([readFileSync(file, "utf8"), statSync(file).mode & 0o777]).toEqual([expect.stringMatching(/^uam_/), 0o600]);
+    expect((await play(playbook)).changed).toBe(0);
   });
 
   test("a refusal is the service's sentence, with its reason, and changes nothing", async () => {

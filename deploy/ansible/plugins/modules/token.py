@@ -18,9 +18,18 @@ options:
 """
 
 EXAMPLES = r"""
-- uam.uam.token: {name: nightly report, role: auditor, networks: [192.0.2.0/24]}
+- name: The report's token
+  uam.uam.token: {name: nightly report, role: auditor, networks: [192.0.2.0/24]}
   register: report
   no_log: true
+
+- name: Its file, as long as it can be had
+  ansible.builtin.copy:
+    content: "{{ report.token_value }}"
+    dest: /root/nightly-report.token
+    mode: "0600"
+  no_log: true
+  when: report.token_value is defined
 """
 
 RETURN = r"""
