@@ -80,6 +80,7 @@ async function tryDocument(): Promise<void> {
   same(again.changed.join("\n"), "", "what the second run changed");
   await step("ines is in on each of the three hosts, rosa only brings files, sven is on one", () => logins(hosts));
   await changes(hosts, { checking, playing });
+  await step("people come to the hosts by their names, also where one calls itself localhost", () => names(hosts));
 }
 
 /** What the document calls its files, with what is different here: the repository, and who signed the certificate. */
@@ -90,6 +91,7 @@ function writeFiles(checksum: string): void {
   const here = hosts
     .replace("https://apt.example.org/uam", REPOSITORY)
     .replace(/sha256:0+/, checksum)
+    .replace(/^( *)# (?=uam_(?:api_)?ca: )/gm, "$1")
     .replace("UAM_CONTACT: it@example.org", "UAM_CONTACT: it@example.org\n          UAM_UID_RANGE: 71000-71999");
   makeCertificate(directory, "DNS:gate.example.org");
   const reach = Object.fromEntries(NAMES.map((name) => [`${name}.example.org`, { ansible_host: ADDRESSES[name] }]));
@@ -99,12 +101,7 @@ function writeFiles(checksum: string): void {
     "gate-cert.pem": readFileSync(join(directory, "cert.pem"), "utf8"),
     "gate-key.pem": readFileSync(join(directory, "key.pem"), "utf8"),
     // JSON is YAML, too.
-    "reach.yml": JSON.stringify({
-      all: {
-        hosts: reach,
-        vars: { uam_ca: "gate-cert.pem", uam_api_ca: "/etc/uam/tls-cert.pem", ansible_ssh_private_key_file: "id" },
-      },
-    }),
+    "reach.yml": JSON.stringify({ all: { hosts: reach, vars: { ansible_ssh_private_key_file: "id" } } }),
   };
   for (const [name, text] of Object.entries(files)) writeFileSync(join(directory, name), text, { mode: 0o600 });
 }
@@ -168,22 +165,43 @@ async function logins({ gate, web1, db1 }: Hosts): Promise<void> {
   }
 }
 
-/** Somebody leaves, as the document says, and a lease changes: checked, done, and not done again. */
+/** Somebody leaves, somebody has a further group, as the document says, and a lease changes: checked, done, and not done again. */
 async function changes(hosts: Hosts, { checking, playing }: { readonly checking: string; readonly playing: string }) {
   const people = join(directory, "people.yml");
-  const [, left = ""] = /^```yaml\n( {4}- name: Who left.*?)^```$/ms.exec(documentText(DOCUMENT)) ?? [];
-  const text = readFileSync(people, "utf8").replace(", sven]", "]").replace("lease: 1h", "lease: 2h");
-  writeFileSync(people, `${text}\n${left}`);
-  const expected = ["gate.example.org: Groups of hosts", "gate.example.org: Who left"];
+  const [more = "", left = ""] = ["Who comes to the web, too", "Who left"].map(
+    (name) => new RegExp(`^\`\`\`yaml\\n( {4}- name: ${name}.*?)^\`\`\`$`, "ms").exec(documentText(DOCUMENT))?.[1],
+  );
+  const [limit = ""] = /(?<=`)--limit [^`]*/.exec(documentText(DOCUMENT)) ?? [];
+  const text = readFileSync(people, "utf8").replace("lease: 1h", "lease: 2h");
+  writeFileSync(people, `${text.replace(", sven]", "]")}\n${more}\n${left}`);
+  const expected = ["Groups of hosts", "Who comes to the web, too", "Who left"].map(
+    (name) => `gate.example.org: ${name}`,
+  );
   const checked = await step("a check of what changed since", () => play(hosts, checking));
   same(checked.changed.join("\n"), expected.join("\n"), "what the check said");
   const found = checked.results.find(({ _task }) => _task === "Who left");
   if (found?.preview?.length !== 1 || found.diff === undefined) throw new Error(`no preview: ${JSON.stringify(found)}`);
   await admitted(hosts.gate, "sven", "sven");
-  const done = await step("the run of it", () => play(hosts, playing));
+  const done = await step("the run of it, with people only", () => play(hosts, `${playing} ${limit}`));
   same(done.changed.join("\n"), expected.join("\n"), "what the run changed");
   await refused(hosts.gate, "sven", "sven");
-  same((await play(hosts, playing)).changed.join("\n"), "", "what another run changed");
+  await hosts.web1.until("id ext_leila", 60);
+  writeFileSync(people, `${text}\n${more}\n${left}`);
+  const again = await step("another run, with sven still in a list", () => play(hosts, playing));
+  same(again.changed.join("\n"), "", "what another run changed");
+  await refused(hosts.gate, "sven", "sven");
+}
+
+async function names({ gate, db1 }: Hosts): Promise<void> {
+  const told = `uam host list --json | tr -d ' \n' | grep -o '"ssh_host":"[^"]*"' | sort | tr '\n' ' '`;
+  const wanted = ["db1", "gate", "web1"].map((name) => `"ssh_host":"${name}.example.org" `).join("");
+  same(await gate.sh(told), wanted, "where people connect");
+  await db1.sh(`sed -i 's/^UAM_SSH_HOST=.*/UAM_SSH_HOST=moved.example.org/' /etc/uam/agent.env
+    systemctl restart uam-agent`);
+  await gate.until(`${told} | grep moved`, 60);
+  await db1.sh(`sed -i /^UAM_SSH_HOST=/d /etc/uam/agent.env
+    hostname localhost && hostname -f | grep -x localhost && systemctl restart uam-agent`);
+  await gate.until(`test "$(${told})" = '${wanted}'`, 60);
 }
 
 async function cleanUp(): Promise<void> {

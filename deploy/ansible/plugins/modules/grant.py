@@ -16,7 +16,8 @@ options:
 """
 
 EXAMPLES = r"""
-- uam.uam.grant: {user: jensen, hosts: [], groups: [web]}
+# The group default has the service's own host.
+- uam.uam.grant: {user: jensen, groups: [default, web]}
 """
 
 RETURN = r"""
