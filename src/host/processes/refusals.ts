@@ -19,6 +19,9 @@ const MOST_QUOTED = 6;
 const LONGEST_QUOTE = 300;
 /** Longer than any login takes: a line with the same process number from further back is another connection's. */
 const LOGIN_TIME = 10 * MINUTE;
+/** What sshd says of "AuthorizedKeysCommand none" in the drop-in, for each key that is not in the file: no cause of a refusal. */
+const OF_THE_DROP_IN =
+  /^(?:error: )?(?:No user for AuthorizedKeysCommand specified, skipping|AuthorizedKeysCommand path is not absolute)$/;
 
 export interface RefusalReader {
   /** The newest refusals of the account of that name. Never throws. */
@@ -97,7 +100,7 @@ export function gather(name: string) {
       const refused = isRefused(message);
       if (known !== undefined && isRecent(known.at)) {
         if (known.from === "") known.from = refused ?? "";
-        if (known.quotes.length < MOST_QUOTED) known.quotes.push(quote(message));
+        if (known.quotes.length < MOST_QUOTED && !OF_THE_DROP_IN.test(message)) known.quotes.push(quote(message));
       } else if (refused !== undefined) {
         if (kept.length === MOST_REFUSALS) return false;
         const begun = { at, from: refused, quotes: [quote(message)] };

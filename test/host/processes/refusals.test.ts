@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gather, openRefusalLog, refusalOf } from "../../../src/host/processes/refusals.ts";
@@ -61,6 +61,19 @@ describe("gather()", () => {
     expect(found.refusals()).toEqual([
       { at: at(3), from: "192.0.2.7", why: `Authentication refused: bad ownership or modes for file /x; ${closed}` },
     ]);
+  });
+
+  test("leaves out what sshd says of the drop-in's own settings, which refuses nobody", () => {
+    const recorded = readFileSync(join(import.meta.dir, "../../testdata/sshd/other-key-9.2.txt"), "utf8");
+    const lines = [...recorded.matchAll(/^sshd\[(\d+)\]: (.+)$/gm)];
+    expect(lines.filter(([line]) => line.includes("AuthorizedKeysCommand"))).toHaveLength(6);
+    const found = gather(NAME);
+    for (const [, connection = "", message = ""] of lines.toReversed()) found.add({ at: at(3), connection, message });
+    expect(found.refusals().map(({ why }) => why)).toEqual(
+      [57142, 57130, 57114, 57102].map(
+        (port) => `Connection closed by authenticating user ${NAME} 127.0.0.1 port ${port} [preauth]`,
+      ),
+    );
   });
 
   test("leaves out a connection that was let in after all", () => {
