@@ -106,7 +106,7 @@ function stepsOnPages(site: SiteWithKeys, user: ConnectingUser): readonly Block[
   return [
     heading("How to begin"),
     paragraph(
-      `1. Log in as ${line(user.username)} (without ext_). There is no password: a one-time code comes to this mailbox.`,
+      `1. Log in as ${line(user.username)} (with or without ext_). There is no password: a one-time code comes to this mailbox.`,
     ),
     button("Log in", codeRequestLink(site, user.username)),
     paragraph(
@@ -131,7 +131,7 @@ function stepsByHand(site: SiteWithKeys, user: ConnectingUser): readonly Block[]
     paragraph("1. If you have no SSH key yet, create one on your own computer:"),
     ...makeKey(user),
     paragraph(
-      `2. Log in here as ${line(user.username)} (without ext_). There is no password: a one-time code comes to this mailbox. Then upload the public half of your key, the file that ends in .pub.`,
+      `2. Log in here as ${line(user.username)} (with or without ext_). There is no password: a one-time code comes to this mailbox. Then upload the public half of your key, the file that ends in .pub.`,
     ),
     link(site.baseUrl),
     ...connecting(site, user),
