@@ -116,8 +116,12 @@ describeInBrowser("hosts", () => {
       await arrive(admin.page, "alice");
 
       await user.page.goto(PAGES.me);
+      const { host } = system.services.policy.site;
+      await says(user.page, `That is ${host}. You also have an account on 1 other host`);
       await go(own, "Connect", "Connect to the host");
       await says(user.page, "Your hosts");
+      await user.page.getByRole("region", { name: `Command that connects to ${host}` }).waitFor();
+      await soon(async () => expect(await user.page.getByText("local", { exact: true }).count()).toBe(0));
       const command = user.page.getByRole("region", { name: "Command that connects to web7" });
       await soon(async () => expect(await command.textContent()).toContain("ssh ext_alice@web1.example.org"));
       await own.press("link", "Everything about connecting to web7");

@@ -102,6 +102,7 @@ const en = {
       "Look into the spam folder.",
       "Check the username: for a name without access nothing is sent, and this page does not say so, because that would tell strangers which names exist.",
       "Your access may have ended.",
+      "This service may not be able to send mail. An administrator can then print a code for you, on its host.",
     ],
     contact: (contact: string) => `If none of it helps, ask: ${contact}`,
     fromLink: "Name and code are from the link in your mail. Log in when you are ready; a code works once.",

@@ -9,11 +9,19 @@ import { Copyable } from "../../ui/copy.tsx";
 import { Notice } from "../../ui/notice.tsx";
 import { Page, Section } from "../../ui/page.tsx";
 import { Table } from "../../ui/table.tsx";
-import { Loaded, useApi } from "../../use-api.tsx";
+import { Loaded } from "../../use-api.tsx";
 import { withKeyFile } from "./connect/command.ts";
 import { FirstTime } from "./connect/first-time.tsx";
-import { HostList, type OwnHost, PART } from "./connect/host-list.tsx";
-import { type OwnAccount, type Ssh, useOwnAccount, useOwnKeys } from "./own-account.ts";
+import { HostList, PART } from "./connect/host-list.tsx";
+import {
+  type OwnAccount,
+  type OwnHost,
+  type Ssh,
+  shownName,
+  useOwnAccount,
+  useOwnHosts,
+  useOwnKeys,
+} from "./own-account.ts";
 import { Standing } from "./standing.tsx";
 
 export const Connect = signedIn("user", () => {
@@ -27,7 +35,7 @@ export const Connect = signedIn("user", () => {
 
 function Content({ own }: { readonly own: OwnAccount }) {
   const keys = useOwnKeys();
-  const hosts = useApi("GET /me/hosts");
+  const hosts = useOwnHosts();
   return (
     <div class="stack">
       <Standing own={own} page="connect" />
@@ -50,10 +58,10 @@ function OnHosts({ own, hosts }: { readonly own: OwnAccount; readonly hosts: rea
       {isSeveral ? <HostList hosts={hosts} chosen={chosen} /> : null}
       {chosen.ssh === null ? (
         <Notice kind="info">
-          <p>{userTexts.connect.hosts.unknown(chosen.name)}</p>
+          <p>{userTexts.connect.hosts.unknown(shownName(chosen))}</p>
         </Notice>
       ) : (
-        <Ways own={own} ssh={chosen.ssh} host={isSeveral ? chosen.name : undefined} />
+        <Ways own={own} ssh={chosen.ssh} host={isSeveral ? shownName(chosen) : undefined} />
       )}
     </div>
   );

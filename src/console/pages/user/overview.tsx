@@ -5,7 +5,6 @@ import { signedIn } from "../../signed-in.tsx";
 import { ownCompanyTexts } from "../../texts/user/company.ts";
 import { userTexts } from "../../texts/user/user.ts";
 import { day } from "../../ui/clock.ts";
-import { Copyable } from "../../ui/copy.tsx";
 import { Notice } from "../../ui/notice.tsx";
 import { Page, Section } from "../../ui/page.tsx";
 import { Typed } from "../../ui/typed.tsx";
@@ -15,6 +14,7 @@ import { End } from "./overview/end.tsx";
 import { OwnHours } from "./overview/hours.tsx";
 import { MoreTime } from "./overview/more-time.tsx";
 import { type OwnAccount, useOwnAccount, useOwnKeys } from "./own-account.ts";
+import { OwnCommand } from "./own-command.tsx";
 import { AskForTerms, isAsked, TermsAgain } from "./terms.tsx";
 
 export const Overview = signedIn("user", () => {
@@ -68,7 +68,7 @@ function Connection({ own, hasKeys }: { readonly own: OwnAccount; readonly hasKe
   return (
     <Section title={connect.title}>
       {own.status === "active" ? hasKeys ? null : <p>{connect.none}</p> : <p>{connect.shut}</p>}
-      {own.ssh === null ? null : <Copyable text={own.ssh.command} label={connect.label} />}
+      <OwnCommand own={own} label={connect.label} />
       <p>
         <a href={PAGES.connect}>{connect.more}</a>
       </p>

@@ -47,7 +47,7 @@ export const connectTexts = {
     fingerprint: (type: string) => `Fingerprint of the host's ${type} key`,
     answer:
       "Answer by pasting that fingerprint instead of yes: then ssh itself compares it. An older ssh takes only yes or no; compare it letter by letter then.",
-    wrong: "It is none of these? Answer no, and do not connect: something is between you and the host. Tell",
+    wrong: "It is none of these? Answer no, and do not connect: something is between you and the host. Whom to tell:",
     changed: "The same holds if ssh says later that the host identification has changed.",
     unknown: "This service does not know the host's fingerprints. Before you answer yes, ask for them:",
   },
@@ -84,7 +84,7 @@ export const connectTexts = {
     list: [
       [
         "Permission denied (publickey)",
-        "The key that ssh offers is not one of yours here. Compare the fingerprint of your file (ssh-keygen -l -f FILE) with those of your keys, or name the file with -i.",
+        "Your access has ended, or is not open now: the overview says so. Or the key that ssh offers is not one of yours here: compare the fingerprint of your file (ssh-keygen -l -f FILE) with those of your keys, or name the file with -i.",
       ],
       [
         "Too many authentication failures",
@@ -94,7 +94,10 @@ export const connectTexts = {
         "Connection timed out, or refused",
         "Host or port is not reachable from where you are. Check both letter by letter; a VPN may be needed.",
       ],
-      ["Connection closed at once", "Your access may have ended. The overview says until when it lasts."],
+      [
+        "Connection closed at once",
+        "Your access may have ended: the overview says until when it lasts. Or the host keeps your network out for some minutes, because logins from there were refused: stop programs that keep trying, and wait.",
+      ],
     ] as readonly (readonly [string, string])[],
   },
 };

@@ -67,8 +67,17 @@ export const keyTexts = {
     nameHint: "For your own list, for example the machine that holds the private half. 1 to 64 characters.",
     duplicate: (name: string) => `You have added this key already. It is called ${name}.`,
     effectsTitle: "What will happen",
-    effects: ({ account, at }: { account: string; at: { host: string; port: number } | null }) => {
-      const where = at === null ? "" : ` on ${at.host}${at.port === 22 ? "" : `, port ${at.port}`}`;
+    effects: ({
+      account,
+      at,
+      isSeveral,
+    }: {
+      account: string;
+      at: { host: string; port: number } | null;
+      isSeveral: boolean;
+    }) => {
+      const one = at === null ? "" : ` on ${at.host}${at.port === 22 ? "" : `, port ${at.port}`}`;
+      const where = isSeveral ? " on each of your hosts" : one;
       return `Whoever holds the private half of this key can log in as ${account}${where}.`;
     },
     until: (when: string) => `It works at once, until ${when}, unless you revoke it before.`,

@@ -56,6 +56,8 @@ const en = {
     connect: {
       title: "Connect",
       label: "Command that connects to the host",
+      others: (host: string, others: number) =>
+        `That is ${host}. You also have an account on ${count(others, "other host", "other hosts")}: Connect has the command for each.`,
       none: "This works once you have added a key:",
       shut: "The host refuses this at present:",
       more: "Other ways to connect, and the host's fingerprints",

@@ -3,12 +3,11 @@
 import { useEffect } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { PAGES } from "../../../../shared/product/pages.ts";
-import { type AnswerOf, searchOf } from "../../../api.ts";
+import { searchOf } from "../../../api.ts";
 import { userTexts } from "../../../texts/user/user.ts";
 import { Copyable } from "../../../ui/copy.tsx";
 import { Section } from "../../../ui/page.tsx";
-
-export type OwnHost = AnswerOf<"GET /me/hosts">["items"][number];
+import { type OwnHost, shownName } from "../own-account.ts";
 
 /** The id of the heading above what is about the chosen host. */
 export const PART = "chosen-host";
@@ -30,25 +29,31 @@ export function HostList({ hosts, chosen }: HostListProps) {
   return (
     <Section title={texts.title}>
       <ul class="rows">
-        {hosts.map(({ name, state, ssh }) => (
-          <li key={name}>
-            <strong>{name}</strong>
-            <span class={`status ${LOOKS[state]}`}>{texts.states[state]}</span>
-            {ssh === null ? (
-              <p class="hint">{texts.unknown(name)}</p>
-            ) : (
-              <Copyable text={ssh.command} label={texts.command(name)} />
-            )}
-            {state === "applied" ? null : <p class="hint">{texts.why[state]}</p>}
-            <a
-              href={`${PAGES.connect}${searchOf({ host: name })}`}
-              aria-current={name === chosen.name ? "true" : undefined}
-            >
-              {texts.more(name)}
-            </a>
-          </li>
+        {hosts.map((host) => (
+          <Host key={host.name} host={host} isChosen={host.name === chosen.name} />
         ))}
       </ul>
     </Section>
+  );
+}
+
+function Host({ host, isChosen }: { readonly host: OwnHost; readonly isChosen: boolean }) {
+  const { hosts: texts } = userTexts.connect;
+  const { name, state, ssh } = host;
+  const shown = shownName(host);
+  return (
+    <li>
+      <strong>{shown}</strong>
+      <span class={`status ${LOOKS[state]}`}>{texts.states[state]}</span>
+      {ssh === null ? (
+        <p class="hint">{texts.unknown(shown)}</p>
+      ) : (
+        <Copyable text={ssh.command} label={texts.command(shown)} />
+      )}
+      {state === "applied" ? null : <p class="hint">{texts.why[state]}</p>}
+      <a href={`${PAGES.connect}${searchOf({ host: name })}`} aria-current={isChosen ? "true" : undefined}>
+        {texts.more(shown)}
+      </a>
+    </li>
   );
 }

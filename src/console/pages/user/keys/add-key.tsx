@@ -14,13 +14,13 @@ import { type Action, useAction } from "../../../ui/action.ts";
 import { announce } from "../../../ui/announce.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { moment } from "../../../ui/clock.ts";
-import { Copyable } from "../../../ui/copy.tsx";
 import { Input } from "../../../ui/field.tsx";
 import { Form } from "../../../ui/form.tsx";
 import { isolated } from "../../../ui/isolated.ts";
 import { Failure, Notice } from "../../../ui/notice.tsx";
 import { Typed } from "../../../ui/typed.tsx";
-import type { OwnAccount, OwnKey } from "../own-account.ts";
+import { type OwnAccount, type OwnKey, useOwnHosts } from "../own-account.ts";
+import { OwnCommand } from "../own-command.tsx";
 import { KeyInput } from "./key-input.tsx";
 
 interface AddKeyProps {
@@ -192,11 +192,13 @@ function KeyFacts({ read }: { readonly read: PublicKey }) {
 
 function Effects({ own }: { readonly own: OwnAccount }) {
   const { add } = userTexts.keys;
+  const [first, second] = useOwnHosts().data?.items ?? [];
+  const at = first === undefined ? own.ssh : first.ssh;
   return (
     <div class="stack tight">
       <h3>{add.effectsTitle}</h3>
       <ul>
-        <li>{add.effects({ account: own.host_account, at: own.ssh })}</li>
+        <li>{add.effects({ account: own.host_account, at, isSeveral: second !== undefined })}</li>
         <li>{add.until(moment(own.expire_at))}</li>
         <li>{add.sent}</li>
         <li>{add.mailed}</li>
@@ -247,7 +249,7 @@ function Done({ added, own, onAnother }: DoneProps) {
           {own.ssh === null ? null : (
             <>
               <p>{add.connect}</p>
-              <Copyable text={own.ssh.command} label={add.connectLabel} />
+              <OwnCommand own={own} label={add.connectLabel} />
               <p class="hint">{add.elsewhere}</p>
             </>
           )}

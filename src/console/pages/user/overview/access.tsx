@@ -18,7 +18,7 @@ import { Failure, Notice } from "../../../ui/notice.tsx";
 import { Section } from "../../../ui/page.tsx";
 import { Typed } from "../../../ui/typed.tsx";
 import { Done } from "../done.tsx";
-import type { OwnAccount } from "../own-account.ts";
+import { type OwnAccount, shownName } from "../own-account.ts";
 
 type OnRequest = NonNullable<OwnAccount["on_request"]>;
 
@@ -32,6 +32,7 @@ export function AccessOnRequest({ own }: { readonly own: OwnAccount }) {
   const isOpen = access === "open" && Date.parse(until) > present;
   const isOutside = access === "not_yet" || access === "outside_hours";
   const isPending = rule.request?.status === "pending";
+  const shown = (name: string) => shownName({ name, ssh: own.ssh });
   return (
     <Section title={texts.title}>
       {done === "" ? null : <Done key={done}>{done}</Done>}
@@ -46,22 +47,29 @@ export function AccessOnRequest({ own }: { readonly own: OwnAccount }) {
       ) : (
         <p>{texts.rules[rule.rule]}</p>
       )}
-      <LastRequest rule={rule} isOpen={isOpen} />
+      <LastRequest rule={rule} isOpen={isOpen} shown={shown} />
       {isPending ? null : isOutside ? (
         <p>{changes === null ? texts.over : texts.outside(moment(changes))}</p>
       ) : (
-        <Ask rule={rule} isOpen={isOpen} onOpened={() => setDone(texts.opened)} />
+        <Ask rule={rule} isOpen={isOpen} shown={shown} onOpened={() => setDone(texts.opened)} />
       )}
     </Section>
   );
 }
 
-function LastRequest({ rule: { request }, isOpen }: { readonly rule: OnRequest; readonly isOpen: boolean }) {
+interface AboutProps {
+  readonly rule: OnRequest;
+  readonly isOpen: boolean;
+  /** The name of a host as people know it. */
+  readonly shown: (name: string) => string;
+}
+
+function LastRequest({ rule: { request }, isOpen, shown }: AboutProps) {
   if (request?.status === "pending") {
     return (
       <Notice kind="info" title={texts.waiting}>
         <p>
-          {texts.asked(request.hours, moment(request.created_at), request.hosts ?? [])}{" "}
+          {texts.asked(request.hours, moment(request.created_at), (request.hosts ?? []).map(shown))}{" "}
           {texts.void(moment(new Date(Date.parse(request.created_at) + REQUEST_DAYS * DAY).toISOString()))}
         </p>
         <End label={texts.withdraw} />
@@ -83,13 +91,11 @@ function LastRequest({ rule: { request }, isOpen }: { readonly rule: OnRequest; 
   );
 }
 
-interface AskProps {
-  readonly rule: OnRequest;
-  readonly isOpen: boolean;
+interface AskProps extends AboutProps {
   readonly onOpened: () => void;
 }
 
-function Ask({ rule, isOpen, onOpened }: AskProps) {
+function Ask({ rule, isOpen, shown, onOpened }: AskProps) {
   const { max_hours: most, hosts } = rule;
   const [hours, setHours] = useState(String(most));
   const [reason, setReason] = useState("");
@@ -145,7 +151,7 @@ function Ask({ rule, isOpen, onOpened }: AskProps) {
         max={most}
         required
       />
-      <HostChoice {...{ hosts, left, onLeft: setLeft, isNone: fault === "hosts" }} />
+      <HostChoice {...{ hosts, left, shown, onLeft: setLeft, isNone: fault === "hosts" }} />
       <Failure failure={sending.failure} />
       <div class="actions">
         <Button type="submit" kind="primary" busy={sending.busy && texts.asking}>
@@ -157,7 +163,7 @@ function Ask({ rule, isOpen, onOpened }: AskProps) {
   );
 }
 
-interface HostChoiceProps {
+interface HostChoiceProps extends Pick<AboutProps, "shown"> {
   readonly hosts: OnRequest["hosts"];
   /** The names of those that are left out. */
   readonly left: readonly string[];
@@ -166,7 +172,7 @@ interface HostChoiceProps {
 }
 
 /** Nothing where there is no choice. */
-function HostChoice({ hosts, left, onLeft, isNone }: HostChoiceProps) {
+function HostChoice({ hosts, left, shown, onLeft, isNone }: HostChoiceProps) {
   if (hosts.length < 2) return null;
   return (
     <fieldset class="field">
@@ -180,7 +186,7 @@ function HostChoice({ hosts, left, onLeft, isNone }: HostChoiceProps) {
               onLeft(checked ? left.filter((other) => other !== name) : [...left, name])
             }
           />
-          <span>{until === null ? name : texts.openHost(name, moment(until))}</span>
+          <span>{until === null ? shown(name) : texts.openHost(shown(name), moment(until))}</span>
         </label>
       ))}
       {isNone ? (
