@@ -221,6 +221,7 @@ export function policyOf(config: Config): Policy {
     backupMaxAge: config.backupMaxAge,
     endSessions: config.revokeEnds === "account" ? "all" : config.revokeEnds,
     site: siteOf(config),
+    sendsMail: config.smtpUrl !== undefined || config.resendApiKey !== undefined,
     webhookNetworks: config.webhookNetworks,
     auditStream: config.auditStream,
     sponsor: { mode: config.sponsor, domains: config.sponsorDomains },

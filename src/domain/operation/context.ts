@@ -57,6 +57,8 @@ export interface Policy {
   /** Which sessions end with a revoked key, on every host. */
   readonly endSessions: HostState["end_sessions"];
   readonly site: Site;
+  /** Whether mail goes to a server; if not, it is only written to a file. */
+  readonly sendsMail: boolean;
   /** Networks to which webhooks may go besides public addresses, canonical. */
   readonly webhookNetworks: readonly string[];
   readonly sponsor: SponsorPolicy;

@@ -14,7 +14,7 @@ export const otpCommand = command(
   map(object({ user: userArgument() }), ({ user }) => runOtp(user)),
   {
     brief: message`Print a one-time code for an external user.`,
-    description: message`Prints a one-time code instead of mailing it. The same cooldown and the same limit of wrong answers apply as for a mailed code.`,
+    description: message`Prints a one-time code instead of mailing it; it replaces one that was mailed. The same limit of wrong answers applies as for a mailed code and, where mail is set up, the same cooldown.`,
   },
 );
 

@@ -93,12 +93,13 @@ export async function requireUnlocked(
 }
 
 /**
- * True if something may be mailed for that name now; the next may follow `cooldown` milliseconds later. Its row stays
- * locked until the transaction ends, and answers for the name wait for it.
+ * True if something may be mailed for that name now; the next may follow `cooldown` milliseconds later. With `anew` it is true
+ * during a cooldown, too, which then begins again. The name's row stays locked until the transaction ends, and answers for the name
+ * wait for it.
  */
 export async function startCooldown(
   tx: Transaction,
-  { kind, cooldown }: { readonly kind: AttemptLimit["kind"]; readonly cooldown: number },
+  { kind, cooldown, anew }: { readonly kind: AttemptLimit["kind"]; readonly cooldown: number; readonly anew?: boolean },
   { username, now }: Attempt,
 ): Promise<boolean> {
   const started = { cooldownUntil: shift(now, cooldown), updatedAt: now };
@@ -108,10 +109,10 @@ export async function startCooldown(
     .onConflictDoUpdate({
       target: [loginLimits.kind, loginLimits.username],
       set: started,
-      setWhere: or(isNull(loginLimits.cooldownUntil), lte(loginLimits.cooldownUntil, now)),
+      setWhere: anew ? undefined : or(isNull(loginLimits.cooldownUntil), lte(loginLimits.cooldownUntil, now)),
     })
     .returning({ username: loginLimits.username })
-    .prepare("start_cooldown")
+    .prepare(anew ? "restart_cooldown" : "start_cooldown")
     .execute();
   return row !== undefined;
 }

@@ -70,7 +70,10 @@ export async function sendCode(context: Context, typedName: string, captcha: Cap
   );
 }
 
-/** Creates a code for the host's operator to hand over; throws `not_found` for a user who cannot log in. */
+/**
+ * Creates a code for the host's operator to hand over, which replaces a mailed one. Throws `not_found` for a user who cannot log in, and
+ * `limited` while the name is locked. Where mail is sent, the cooldown counts, so that nobody gets a mail whose code is void already.
+ */
 export async function printCode(
   context: Context,
   typedName: string,
@@ -82,7 +85,7 @@ export async function printCode(
     {
       prepare: () => makeCode(context),
       run: async (op, made) => {
-        const user = await issueCode(op, username, made);
+        const user = await issueCode(op, username, made, !context.policy.sendsMail);
         if (user === undefined) throw new UamError("not_found", noSuchUser(username), { reason: "user.missing" });
         op.record({ subjectId: user.id });
         return { username: user.username, code: made.code, expiresAt: made.expiresAt };
@@ -160,18 +163,14 @@ async function makeCode({ clock, hasher, policy }: Context): Promise<MadeCode> {
   return { code, codeHash: await hasher.hashCode(code), expiresAt: shift(clock.now(), policy.otpTtl) };
 }
 
-/** Stores the code and returns the user who may log in with it, if there is one. */
-async function issueCode(
-  op: Operation,
-  username: string,
-  { codeHash, expiresAt }: MadeCode,
-): Promise<UserRow | undefined> {
+/** Stores the code and returns the user who may log in with it, if there is one. With `anew` a cooldown does not refuse it. */
+async function issueCode(op: Operation, username: string, made: MadeCode, anew = false): Promise<UserRow | undefined> {
   const now = op.context.clock.now();
-  if (!(await startCooldown(op.tx, { kind: "code", cooldown: COOLDOWN }, { username, now }))) {
+  if (!(await startCooldown(op.tx, { kind: "code", cooldown: COOLDOWN, anew }, { username, now }))) {
     throw await refusal(op.tx, { kind: "code", what: "A code was sent a moment ago" }, { username, now });
   }
   await requireUnlocked(op.tx, limitOf(op.context), { username, now });
-  const fresh = { codeHash, expiresAt };
+  const fresh = { codeHash: made.codeHash, expiresAt: made.expiresAt };
   await op.tx
     .insert(otpCodes)
     .values({ username, ...fresh })
