@@ -1,7 +1,7 @@
 /** Shared by the commands that install something. */
 
 import { existsSync } from "node:fs";
-import type { TakeBack } from "../../../install/apply.ts";
+import type { Outcome, TakeBack } from "../../../install/apply.ts";
 import { describePlan, type Step } from "../../../install/plan.ts";
 import { UamError } from "../../../shared/errors.ts";
 import { isSystemdHost } from "../../../shared/system/systemd.ts";
@@ -19,6 +19,9 @@ export function programOf({ program }: CliEnvironment): string {
 /** `print` shows the plan, `do` carries it out, and `first` does so for a first installation: a failure leaves nothing behind. */
 export type How = "print" | "do" | "first";
 
+/** Of what a step removes, "unchanged" would read as if it were there. */
+const REMOVAL: Partial<Record<Outcome, string>> = { changed: "removed", unchanged: "not there" };
+
 /** Carries out the plan and returns what takes it back; undefined if it was printed. Throws `invalid` without root or systemd. */
 export async function carryOut(
   environment: CliEnvironment,
@@ -35,8 +38,10 @@ export async function carryOut(
   return await applyPlan(steps, {
     root: "",
     isFirst: how === "first",
-    report: (step, outcome) =>
-      environment.err(`${outcome.padEnd(10)} ${"path" in step ? step.path : step.argv.join(" ")}\n`),
+    report: (step, outcome) => {
+      const said = step.kind === "remove" ? REMOVAL[outcome] : undefined;
+      environment.err(`${(said ?? outcome).padEnd(10)} ${"path" in step ? step.path : step.argv.join(" ")}\n`);
+    },
   });
 }
 

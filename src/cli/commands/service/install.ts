@@ -9,16 +9,15 @@ import type { Config } from "../../../config/config.ts";
 import {
   AGENT_UNIT_FILE,
   CENTRAL_KEY_FILE,
-  CONFIG_DIRECTORY,
   ENVIRONMENT_FILE,
   type InstallMode,
   KEYS_DIRECTORY,
   programPath,
   SSHD_DROP_IN,
-  STATE_DIRECTORY,
   UNIT_FILE,
 } from "../../../install/settings.ts";
 import { UamError } from "../../../shared/errors.ts";
+import { systemClock } from "../../../shared/time/clock.ts";
 import { oneOf } from "../../terminal/arguments.ts";
 import {
   type CliEnvironment,
@@ -58,7 +57,7 @@ export const uninstallCommand = command(
   map(object({ dryRun }), (input) => runUninstall(input)),
   {
     brief: message`Remove the service from this host.`,
-    description: message`Stops the service and removes what uam install created. Data, configuration and accounts stay; the output says where they are.`,
+    description: message`Stops the service and removes what uam install created. Data, configuration and accounts stay; the output, with --dry-run too, says where they are, and which accounts can still log in.`,
   },
 );
 
@@ -123,11 +122,12 @@ function requireNoAgent(): void {
 function runUninstall(input: { readonly dryRun: boolean }): Command {
   return async (environment) => {
     requireNoAgent();
-    const { managedAccounts, planUninstall } = await import("../../../install/install.ts");
-    const accounts = managedAccounts();
-    const installed = { source: programOf(environment), sshUnit: findSshUnit(), accounts };
-    const done = await carryOut(environment, planUninstall(installed), input.dryRun ? "print" : "do");
-    if (done) environment.err(whatStays(accounts));
+    const { planUninstall } = await import("../../../install/install.ts");
+    const { leftAccounts, whatStays } = await import("../../../install/what-stays.ts");
+    const left = leftAccounts(systemClock.now());
+    const installed = { source: programOf(environment), sshUnit: findSshUnit(), accounts: left.all };
+    await carryOut(environment, planUninstall(installed), input.dryRun ? "print" : "do");
+    environment.err(whatStays(left, input.dryRun ? "before" : "after"));
     return EXIT.done;
   };
 }
@@ -212,13 +212,4 @@ function nextSteps(program: string): string {
   ${program} admin add NAME --email ADDRESS
   ${program} doctor
 `;
-}
-
-function whatStays(accounts: readonly string[]): string {
-  const people =
-    accounts.length === 0
-      ? "There are no accounts of external users.\n"
-      : `These accounts stay as they are, and so does sshd's configuration for them: ${accounts.join(", ")}
-  Nothing shuts them before their expiry date now. To shut one: usermod --expiredate 1 NAME; pkill -KILL -u NAME\n`;
-  return `Uninstalled. ${people}The data is in ${STATE_DIRECTORY}, the configuration in ${CONFIG_DIRECTORY}.\n`;
 }
