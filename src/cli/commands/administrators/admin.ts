@@ -127,7 +127,6 @@ function runAdd({ name, email, role, passwordStdin }: PasswordInput & RoleInput 
     withPassword(environment, passwordStdin, async (context, password) => {
       const { addAdmin } = await import("../../../domain/auth/administrators/admin.ts");
       await addAdmin(context, name, email, password, role);
-      context.log.warn("an administrator was added", { username: name, operator: context.actor.name });
       return `The administrator ${name} was added${role === "owner" ? "" : ` as ${role}`}.`;
     });
 }
