@@ -31,10 +31,19 @@ export async function printUser(environment: CliEnvironment, user: UserRow, json
   return EXIT.done;
 }
 
-/** Prints the user for people: the API's record, with hours and requests in the words of their options. */
-export async function printUserFields(environment: CliEnvironment, user: UserRow): Promise<void> {
+/** Prints the user for people: the API's record, with hours and requests in the words of their options, and with what `other` says instead. */
+export async function printUserFields(
+  environment: CliEnvironment,
+  user: UserRow,
+  other: Readonly<Record<string, string>> = {},
+): Promise<void> {
   const { userRecord } = await import("../../../server/records.ts");
   const { onRequestText } = await import("../../../server/hours-records.ts");
   const record = userRecord(user, systemClock.now());
-  printRecord(environment, { ...record, hours: user.hours ?? "always", on_request: onRequestText(user) ?? "" });
+  printRecord(environment, {
+    ...record,
+    hours: user.hours ?? "always",
+    on_request: onRequestText(user) ?? "",
+    ...other,
+  });
 }

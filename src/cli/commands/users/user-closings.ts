@@ -4,6 +4,7 @@ import { object } from "@optique/core/constructs";
 import { message } from "@optique/core/message";
 import { map } from "@optique/core/modifiers";
 import { command } from "@optique/core/primitives";
+import type { Confirmation } from "../../../domain/hosts/confirmation.ts";
 import { systemClock } from "../../../shared/time/clock.ts";
 import type { UserRow } from "../../../store/schema.ts";
 import { jsonFlag, reasonOption } from "../../terminal/arguments.ts";
@@ -13,7 +14,7 @@ import { printJson } from "../../terminal/output.ts";
 import { previewFlag, previewUser } from "../../terminal/preview.ts";
 import { onlyName, type Selection, selectionOptions } from "../../terminal/user-selection.ts";
 import { confirmed, yesFlag } from "./confirmed.ts";
-import { awaitHostsOf, printHosts } from "./hosts-confirmed.ts";
+import { awaitHostsOf, hostsSentence, printHosts } from "./hosts-confirmed.ts";
 import { changeSeveral, previewSeveral, type SeveralChange } from "./several.ts";
 import { printUserFields } from "./shown-user.ts";
 
@@ -79,15 +80,30 @@ function disableOne({ user: reference, reason, json }: One): Command {
   return async (environment) => {
     const { disableUser } = await import("../../../domain/users/users.ts");
     const { hostsRecord, userRecord } = await import("../../../server/records.ts");
-    const { user, known } = await withServices(environment, "change", async (context) => {
+    const { user, known, isPlanned } = await withServices(environment, "change", async (context) => {
       const { id } = await requireUserReferred(context, reference);
-      return { user: await disableUser(context, id, { reason }), known: await awaitHostsOf(context, id) };
+      const user = await disableUser(context, id, { reason });
+      return { user, known: await awaitHostsOf(context, id), isPlanned: context.host.mode === "dry-run" };
     });
-    if (json) printJson(environment, { ...userRecord(user, systemClock.now()), ...hostsRecord(known) });
-    else await printUserFields(environment, user);
-    if (!json) printHosts(environment, known);
+    if (json) {
+      printJson(environment, { ...userRecord(user, systemClock.now()), ...hostsRecord(known) });
+      return EXIT.done;
+    }
+    environment.err(`${outcome(user, known, isPlanned)}\n\n`);
+    await printUserFields(environment, user);
     return EXIT.done;
   };
+}
+
+/** What is true of the access now, in sentences. */
+function outcome({ username }: UserRow, known: Confirmation | undefined, isPlanned: boolean): string {
+  const isEverywhere = known === undefined || known.confirmed === known.total;
+  const ended = isPlanned
+    ? `${username} is disabled; this host is not changed (UAM_HOST_MODE is dry-run).`
+    : isEverywhere
+      ? `The access of ${username} has ended.`
+      : `${username} is disabled.`;
+  return known === undefined ? ended : `${ended} ${hostsSentence(known)}`;
 }
 
 function runDelete({ reason, yes, preview, json, ...selection }: Input): Command {

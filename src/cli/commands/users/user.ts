@@ -5,7 +5,7 @@ import { message } from "@optique/core/message";
 import { map } from "@optique/core/modifiers";
 import { argument, command, option } from "@optique/core/primitives";
 import { string } from "@optique/core/valueparser";
-import type { Context } from "../../../domain/operation/context.ts";
+import type { Context, Policy } from "../../../domain/operation/context.ts";
 import type { UserRow } from "../../../store/schema.ts";
 import {
   daysOption,
@@ -22,7 +22,7 @@ import { previewFlag, previewUser } from "../../terminal/preview.ts";
 import { profileOption } from "../../terminal/profile-options.ts";
 import { confirmed, yesFlag } from "./confirmed.ts";
 import { awaitHostsOf, printHosts } from "./hosts-confirmed.ts";
-import { printUser, withUser } from "./shown-user.ts";
+import { printUser, printUserFields, withUser } from "./shown-user.ts";
 import { adoptionCommands } from "./user-adopt.ts";
 import { deleteCommand, disableCommand } from "./user-closings.ts";
 import { exportCommand } from "./user-export.ts";
@@ -64,13 +64,17 @@ const create = command(
     ({ json, company, manager, until: expireAt, from, hours, onRequest, ...input }): Command =>
       async (environment) => {
         const { createUser } = await import("../../../domain/users/users.ts");
-        const user = await withServices(environment, "change", async (context) =>
-          createUser(context, {
+        const { user, policy } = await withServices(environment, "change", async (context) => ({
+          policy: context.policy,
+          user: await createUser(context, {
             ...{ ...input, expireAt, ...(await timesOf({ from, hours, onRequest })) },
             ...(await belongingOf(context, { company, manager })),
           }),
-        );
-        return await printUser(environment, user, json);
+        }));
+        if (json) return await printUser(environment, user, json);
+        await printUserFields(environment, user, policy.sendsMail ? {} : { welcome: "not sent: no mail is set up" });
+        environment.err(`\n${whatIsNext(user, policy, environment.invocation)}`);
+        return EXIT.done;
       },
   ),
   {
@@ -179,6 +183,13 @@ function ownProfileOption() {
   return profileOption(
     message`The profile that says what they may do; "none" for whatever the host lets any account do.`,
   );
+}
+
+/** What is missing until a new user can log in, and how they come to know of it. */
+function whatIsNext({ username }: UserRow, { site, sendsMail }: Policy, invocation: string): string {
+  const where = site.console ? `at ${site.baseUrl}/` : "over the API";
+  const next = `${username} has no key yet: they log in ${where} with a one-time code, and add one.\n`;
+  return sendsMail ? next : `${next}No mail is set up. To print the code: ${invocation} otp ${username}\n`;
 }
 
 interface ConfirmedInput {

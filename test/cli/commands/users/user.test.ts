@@ -352,3 +352,31 @@ sshd's log was not read: A dry run reads no log.
     expect(JSON.parse(answer.stdout)).toMatchObject({ can: false, refused: [], log: { read: false } });
   });
 });
+
+describe("what follows", () => {
+  test("create says what is next, and claims no mail that was not sent", async () => {
+    const none = await cli.run(["user", "create", "nils", "--email", "nils@example.org"]);
+    expect(none.stdout).toMatch(/^welcome {12}not sent: no mail is set up$/m);
+    expect(none.stderr).toContain(
+      "nils has no key yet: they log in at http://127.0.0.1:8080/ with a one-time code, and add one.\nNo mail is set up.",
+    );
+    expect(none.stderr).toEndWith(" otp nils\n");
+    const mail = { UAM_SMTP_URL: "smtp://192.0.2.1", UAM_MAIL_FROM: "uam@example.org", UAM_CONSOLE: "off" };
+    const some = await cli.run(["user", "create", "mia", "--email", "mia@example.org"], {
+      variables: { ...cli.variables, ...mail },
+    });
+    expect(some.stdout).toMatch(/^welcome {12}sent$/m);
+    expect(some.stderr).toEndWith("mia has no key yet: they log in over the API with a one-time code, and add one.\n");
+    for (const name of ["nils", "mia"]) {
+      const { stderr } = await cli.run(["user", "disable", name]);
+      expect(stderr).toContain(`${name} is disabled; this host is not changed (UAM_HOST_MODE is dry-run).\n\n`);
+      await cli.run(["user", "delete", name, "--yes"]);
+    }
+  });
+
+  test("admin add says that it is done, and nothing of a log", async () => {
+    const { stdout, stderr } = await cli.run(["admin", "add", "root-admin", "--email", "you@example.org"]);
+    expect(stderr).toBe("The administrator root-admin was added.\nThe password, shown only this once:\n");
+    expect(stdout).toMatch(/^\S+(?: \S+)*\n$/);
+  });
+});
