@@ -6,7 +6,7 @@ export interface UidRange {
   readonly last: number;
 }
 
-/** The default of UAM_UID_RANGE before 0.4: accounts from then keep their uids. */
+/** The earlier default of UAM_UID_RANGE: accounts from then keep their uids. */
 export const OLD_UIDS: UidRange = { first: 20_000, last: 59_999 };
 
 /** Of accounts that trials of profiles make and remove: between systemd's dynamic users and nobody, and never of a user's account. */
