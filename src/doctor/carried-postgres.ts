@@ -17,7 +17,11 @@ export async function checkCarriedPostgres(
   const known = versionsOf(policy).filter((each) => each.startsWith(`${major}.`));
   const newest = known.sort((one, other) => minorOf(other) - minorOf(one))[0];
   if (newest === undefined)
-    return [area.ok(`The carried PostgreSQL is ${version} (${origin}); no package list here has another to compare`)];
+    return [
+      area.ok(
+        `The carried PostgreSQL is ${version} (${origin}); whether there is a newer one cannot be told here: no package list has PostgreSQL ${major}`,
+      ),
+    ];
   if (minorOf(newest) <= Number(minor))
     return [area.ok(`The carried PostgreSQL is ${version}, and no newer is known here`)];
   return [

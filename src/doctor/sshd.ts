@@ -131,7 +131,7 @@ export function penaltyNotes(settings: SshdSettings): readonly Finding[] {
   return [
     area.note(
       `After some refused logins sshd refuses everybody behind that address${longest === undefined ? "" : ` for up to ${longest} s`} (PerSourcePenalties): one expired user's client is enough`,
-      "name addresses that many share in PerSourcePenaltyExemptList, outside of any Match, in /etc/ssh/sshd_config",
+      "name addresses that many share in PerSourcePenaltyExemptList, outside of any Match, in /etc/ssh/sshd_config: see docs/logins.md",
     ),
   ];
 }

@@ -9,7 +9,8 @@ import { areaOf, type Finding } from "./finding.ts";
 
 const area = areaOf("clock");
 const UNREPORTED = "timedatectl does not report whether the clock is synchronised";
-const REMEDY = "run systemd-timesyncd or chrony: accounts expire by this clock";
+const REMEDY =
+  "accounts expire by this clock: on Debian, apt-get install systemd-timesyncd sets it; elsewhere run it or chrony";
 
 /** Asks systemd whether the clock is synchronised; `skipped` where there is no systemd to ask. */
 export async function checkClock(): Promise<readonly Finding[]> {
