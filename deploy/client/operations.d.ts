@@ -292,7 +292,7 @@ export interface Operations {
   getAttention: {
     route: "GET /admin/attention";
     input: {  };
-    answer: { requests: number; problems: number; incidents: { total: number; items: ({ user_id: number; username: string; at: string })[] }; owed: number; hosts: number; receivers: ({ kind: "webhook" | "stream" | (string & {}); id: number | null; name: string; since: string | null; lag: number; problem: string })[]; sponsors: ({ email: string; users: number; since: string; problem: string })[]; reviews: ({ id: number; due_at: string; waiting: number })[]; mail: { waiting: number; lost: number; since: string; problem: string } | null; backup: { at: string; problem: string } | null };
+    answer: { requests: number; problems: number; incidents: { total: number; items: ({ user_id: number; username: string; at: string })[] }; owed: number; hosts: number; receivers: ({ kind: "webhook" | "stream" | (string & {}); id: number | null; name: string; since: string | null; lag: number; problem: string })[]; sponsors: ({ email: string; users: number; since: string; problem: string })[]; reviews: ({ id: number; due_at: string; waiting: number })[]; mail: { waiting: number; lost: number; since: string; problem: string } | null; mail_unsent: boolean; backup: { at: string; problem: string } | null };
     reason: "database.full" | "internal" | "login.factor_needed" | "rate.limited" | "request.invalid" | "request.too_large" | "request.too_slow" | "service.not_ready" | "session.missing" | "session.wrong_kind" | "token.expired" | "token.misplaced" | "token.network" | "token.revoked" | "token.wrong";
   };
   /** Whether an authenticator app is set up. */

@@ -120,6 +120,13 @@ const AttentionRecord = v.pipe(
       v.description("Open reviews with users about whom no sponsor is asked, the next due first"),
     ),
     mail: v.pipe(v.nullable(FailingMail), v.description("null while all mail is accepted")),
+    mail_unsent: v.pipe(
+      v.boolean(),
+      v.description(
+        "Whether mail is only written to a file, as neither `UAM_SMTP_URL` nor `UAM_RESEND_API_KEY` is set; false in a dry run. Not one of `problems`",
+      ),
+      v.examples([false]),
+    ),
     backup: v.pipe(
       v.nullable(OldBackup),
       v.description("null while the newest backup is not older than `UAM_BACKUP_MAX_AGE`, or none was ever made"),

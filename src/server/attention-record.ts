@@ -21,6 +21,7 @@ export function attentionRecord(attention: Attention) {
     sponsors: sponsors.map(({ since, ...sponsor }) => ({ ...sponsor, since: formatTimestamp(since) })),
     reviews: reviews.map(({ id, dueAt, waiting }) => ({ id, due_at: formatTimestamp(dueAt), waiting })),
     mail: mail === undefined ? null : { ...mail, since: formatTimestamp(mail.since) },
+    mail_unsent: attention.mailUnsent,
     backup: backup === undefined ? null : { ...backup, at: formatTimestamp(backup.at) },
   };
 }

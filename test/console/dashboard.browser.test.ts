@@ -60,6 +60,14 @@ describeInBrowser("the dashboard", () => {
     await soon(async () => expect(await menu("Dashboard").getAttribute("data-count")).toBeNull());
   });
 
+  test("says that no mail is set up, instead of that nothing needs anybody", async () => {
+    Object.assign(system.services.policy, { sendsMail: false });
+    await open();
+    await says(page, "No mail is set up");
+    await soon(async () => expect(await page.getByText("Nothing needs you today.").count()).toBe(0));
+    await soon(async () => expect(await menu("Dashboard").getAttribute("data-count")).toBeNull());
+  });
+
   test("names what is wrong from the first failure on, and how much of it in the menu", async () => {
     const { id, client } = await system.user("alice");
     await client.call("POST", "/me/lock");

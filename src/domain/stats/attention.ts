@@ -28,6 +28,8 @@ export interface Attention {
   readonly reviews: readonly WaitingReview[];
   /** Undefined while all mail is accepted. */
   readonly mail: FailingMail | undefined;
+  /** Nobody gets mail, although people have accounts here: none is set up. */
+  readonly mailUnsent: boolean;
   /** Undefined while the newest backup is young enough, or none was ever made. */
   readonly backup: OldBackup | undefined;
 }
@@ -72,6 +74,7 @@ export async function readAttention(context: Context, startedAt?: Date): Promise
     sponsors: await lostSponsors(context),
     reviews: await waitingReviews(context),
     mail: await readFailingMail(context),
+    mailUnsent: !context.policy.sendsMail && context.host.mode !== "dry-run",
     backup: await oldBackup(context),
   };
 }

@@ -15,6 +15,9 @@ export interface ConsoleApp extends TestApp {
 
 let bundled: ReturnType<typeof bundleConsole> | undefined;
 
+/** So that pages do not say that there is none; nothing is sent. */
+const MAIL = { UAM_SMTP_URL: "smtp://192.0.2.1", UAM_MAIL_FROM: "uam@example.org" };
+
 /** Opens the application; the console is bundled from the sources. `host` is what the browser calls it: for passkeys it needs a name. */
 export async function openConsoleApp(
   variables: Record<string, string> = {},
@@ -31,7 +34,10 @@ export async function openConsoleApp(
   const { UAM_BRAND_LOGO: file } = variables;
   const logo = file === undefined ? undefined : readLogo(file);
   const pages = createConsole(await bundled, () => logo);
-  const system = await createTestApp({ UAM_BASE_URL: origin, ...variables }, { pages, logo: () => logo?.path });
+  const system = await createTestApp(
+    { UAM_BASE_URL: origin, ...MAIL, ...variables },
+    { pages, logo: () => logo?.path },
+  );
   server.reload({ fetch: (request) => system.app.fetch(request, "127.0.0.1") });
   return {
     ...system,

@@ -5,6 +5,7 @@ import { addAdmin } from "../../../src/domain/auth/administrators/admin.ts";
 import { createWebhook, updateWebhook } from "../../../src/domain/events/webhooks.ts";
 import { finishClosings } from "../../../src/domain/lifecycle/finish.ts";
 import { audited } from "../../../src/domain/operation/audited.ts";
+import { readAttention } from "../../../src/domain/stats/attention.ts";
 import { oldBackup } from "../../../src/domain/stats/backups.ts";
 import { UamError } from "../../../src/shared/errors.ts";
 import { DAY, HOUR, MINUTE, shift } from "../../../src/shared/time/clock.ts";
@@ -27,10 +28,25 @@ const attention = async (client: Client = admin) => (await client.call("GET", "/
 const QUIET = {
   ...{ requests: 0, problems: 0, incidents: { total: 0, items: [] } },
   ...{ owed: 0, hosts: 0, receivers: [], sponsors: [], reviews: [], mail: null, backup: null },
+  mail_unsent: true,
 };
 
 test("readAttention() finds nothing while all is well", async () => {
   expect(await attention()).toEqual(QUIET);
+});
+
+test("mail that goes to nobody is said where people have accounts, and is no problem", async () => {
+  const unsent = async (policy: object, host: object = {}) =>
+    (
+      await readAttention({
+        ...app.system,
+        policy: { ...app.system.policy, ...policy },
+        host: { ...app.system.host, ...host },
+      })
+    ).mailUnsent;
+  expect(await unsent({})).toBe(true);
+  expect(await unsent({ sendsMail: true })).toBe(false);
+  expect(await unsent({}, { mode: "dry-run" })).toBe(false);
 });
 
 test("a database that was never backed up is no problem here, and a note of the doctor where a host is changed", async () => {

@@ -2,6 +2,7 @@
 
 import { signedIn } from "../../signed-in.tsx";
 import { dashboardTexts } from "../../texts/admin/dashboard.ts";
+import { Notice } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Loaded, useApi, WATCHED } from "../../use-api.tsx";
 import { Ends } from "./dashboard/ends.tsx";
@@ -17,12 +18,18 @@ export const Dashboard = signedIn("admin", () => {
   const stats = useApi("GET /admin/stats", {}, WATCHED);
   const isClear =
     attention.data?.problems === 0 &&
+    !attention.data.mail_unsent &&
     attention.data.reviews.length === 0 &&
     requests.data?.total === 0 &&
     stats.data?.expiring_soon.length === 0;
   return (
     <Page title={dashboardTexts.title}>
       {isClear ? <p class="card clear">{dashboardTexts.clear}</p> : null}
+      {attention.data?.mail_unsent ? (
+        <Notice kind="warn" title={dashboardTexts.unsent.title}>
+          <p>{dashboardTexts.unsent.text}</p>
+        </Notice>
+      ) : null}
       <Loaded query={attention}>
         {(found) =>
           found.reviews.length === 0 ? (

@@ -5,6 +5,10 @@ import { count, inLanguage, number } from "../language.ts";
 const en = {
   title: "Dashboard",
   clear: "Nothing needs you today.",
+  unsent: {
+    title: "No mail is set up",
+    text: "Codes, invitations and warnings reach nobody. Set UAM_SMTP_URL or UAM_RESEND_API_KEY in uam.env on the service's host. Until then, uam otp NAME prints a code there to hand over.",
+  },
   counters: {
     title: "Users now",
     active: "active",
