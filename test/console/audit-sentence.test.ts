@@ -60,6 +60,19 @@ describe("sentenceOf()", () => {
     );
   });
 
+  test.each([
+    ["user.extend", "extended the user [alice]"],
+    ["user.shorten", "brought forward the end of the user [alice]"],
+  ] as const)("says of %s the end before, too", (action, did) => {
+    const [expire_at, old_expire_at] = ["2027-12-31T00:00:00.000Z", "2027-01-27T00:00:00.000Z"];
+    const detail = { username: "alice", expire_at };
+    const said = (recorded: object) => say({ action, detail: JSON.stringify(recorded) }).sentence;
+    expect(said({ ...detail, old_expire_at })).toBe(
+      `Administrator [root] ${did} until <${expire_at}>, instead of <${old_expire_at}>.`,
+    );
+    expect(said(detail)).toBe(`Administrator [root] ${did} until <${expire_at}>.`);
+  });
+
   test("says why something failed", () => {
     const failed = say({ result: "failed", detail: '{"username":"alice","err":"The name is taken"}' });
     expect(failed).toEqual({

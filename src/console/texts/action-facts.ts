@@ -7,6 +7,8 @@ export interface ActionFacts {
   readonly key: string;
   readonly fingerprint: string;
   readonly until: string;
+  /** The end that `until` replaced. */
+  readonly oldUntil: string;
   readonly days: number;
   readonly email: string;
   readonly role: string;

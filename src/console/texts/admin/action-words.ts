@@ -73,4 +73,5 @@ export const SWITCHED: Readonly<Record<string, readonly [did: string, tries: str
   disabled: ["switched off", "switch off"],
 };
 export const user = (facts: ActionFacts) => of("user", facts.name);
-export const until = ({ until: end }: ActionFacts) => (end === "" ? "" : ` until ${end}`);
+export const until = ({ until: end, oldUntil: before }: ActionFacts) =>
+  end === "" ? "" : ` until ${end}${before === "" ? "" : `, instead of ${before}`}`;

@@ -59,6 +59,7 @@ function factsOf({ resource_id }: AuditRecord, detail: Detail, { isolated, momen
     key: typed(detail.name),
     fingerprint: typed(detail.fingerprint),
     until: time(detail.expire_at),
+    oldUntil: time(detail.old_expire_at),
     days: numberOf(detail.days),
     email: typed(detail.email),
     role: typed(detail.role),
