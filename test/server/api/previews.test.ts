@@ -50,6 +50,7 @@ describe("POST /users/:id/disable?preview=true", () => {
         "alice can no longer log in.",
         "2 keys stop working: laptop, desktop.",
         "Every SSH session, process and scheduled job of ext_alice ends.",
+        "Crontab, at jobs and lingering are removed, and enabling does not give them back.",
         "alice@example.org gets a mail.",
       ],
       host: ["would shutAccount ext_alice"],

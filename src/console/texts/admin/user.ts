@@ -92,6 +92,9 @@ const en = {
   undo: {
     submit: "Undo",
     busy: "Undoing …",
+    enabled: (name: string) => `Undone: ${name} is enabled again.`,
+    /** After enabling whom this page has disabled. */
+    jobs: "Scheduled jobs that were removed stay removed.",
     ends: (name: string, until: string) => `Undone: access of ${name} ends ${until}, as before.`,
     disabled: (name: string) => `Undone: ${name} is disabled, as before.`,
     changed: (name: string) => `${name} was changed again meanwhile, so this stays as it is. Look at what holds now.`,

@@ -132,7 +132,7 @@ describeInBrowser("the end of a user's access", () => {
   test("disabling is undone by enabling, and the reverse", async () => {
     await change("Disable …", "Disable");
     await undo().click();
-    await says(page, /^Undone: access of anna ends /);
+    await says(page, "Undone: anna is enabled again. Scheduled jobs that were removed stay removed.");
     expect((await user()).status).toBe("active");
     system.clock.advance(MINUTE);
     await change("Disable …", "Disable");
@@ -209,7 +209,7 @@ describeInBrowser("the end of a user's access", () => {
     await dialog().getByRole("button", { name: "Disable now" }).click();
     await says(page, "anna was disabled.");
     await undo().click();
-    await says(page, /^Undone: access of anna ends /);
+    await says(page, "Undone: anna is enabled again. Scheduled jobs that were removed stay removed.");
     expect((await user()).status).toBe("active");
   });
 });

@@ -18,18 +18,15 @@ interface UndoProps {
 }
 
 export function Undo({ back, onDone }: UndoProps) {
-  const { user, change } = back;
   const tooLate = useDone();
   const work = useChangeAction(async () => {
     try {
       const hosts = await undo(back);
-      const done =
-        change.kind === "disable" ? texts.disabled(user.username) : texts.ends(user.username, moment(user.expire_at));
-      onDone(`${done} ${hosts}`.trimEnd());
+      onDone(`${undone(back)} ${hosts}`.trimEnd());
     } catch (error) {
       if (!isChanged(error)) throw error;
       void forgetAnswers();
-      tooLate.tell(texts.changed(user.username), undefined, "warn");
+      tooLate.tell(texts.changed(back.user.username), undefined, "warn");
     }
   });
   if (tooLate.what !== undefined) return <Done what={tooLate.what} />;
@@ -43,4 +40,9 @@ export function Undo({ back, onDone }: UndoProps) {
       </p>
     </>
   );
+}
+
+function undone({ change, user: { username, expire_at: end } }: WayBack): string {
+  if (change.kind === "enable") return `${texts.enabled(username)} ${texts.jobs}`;
+  return change.kind === "disable" ? texts.disabled(username) : texts.ends(username, moment(end));
 }
