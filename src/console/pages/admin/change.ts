@@ -58,6 +58,8 @@ export async function undo({ user, change, since }: WayBack): Promise<string> {
 function wayBack(user: UserRecord, { kind }: Change, answer: object): WayBack | undefined {
   const { updated_at: since, old_expire_at: until = "" } = answer as { updated_at?: string; old_expire_at?: string };
   if (since === undefined || kind === "delete") return undefined;
+  // Who was disabled before stays so: only the account was shut once more.
+  if (user.status === (kind === "disable" ? "disabled" : kind === "enable" && "active")) return undefined;
   if (kind !== "extend") return { user, since, change: { kind: kind === "disable" ? "enable" : "disable" } };
   // Nobody is given an end that is over.
   return Date.parse(until) > now() ? { user, since, change: { kind, until } } : undefined;

@@ -7,6 +7,7 @@ import { OddFilters } from "../../odd-notice.tsx";
 import { mayChange } from "../../roles.ts";
 import { signedIn } from "../../signed-in.tsx";
 import { importTexts } from "../../texts/admin/import.ts";
+import { userTexts } from "../../texts/admin/user.ts";
 import { userListTexts } from "../../texts/admin/users.ts";
 import { companyTexts } from "../../texts/companies/companies.ts";
 import { Button } from "../../ui/button.tsx";
@@ -18,7 +19,7 @@ import { Export } from "./audit/export.tsx";
 import { Done, useDone } from "./done.tsx";
 import { forRole, ReadOnly, useRole } from "./for-role.tsx";
 import { ListHead } from "./list-head.tsx";
-import type { BulkKind } from "./users/bulk.ts";
+import { type Bulk, undoing } from "./users/bulk.ts";
 import { BulkBar } from "./users/bulk-bar.tsx";
 import { BulkDialog } from "./users/bulk-dialog.tsx";
 import { columnsOf, type ListedUser } from "./users/columns.tsx";
@@ -38,7 +39,8 @@ function UsersPage() {
   const users = useApi("GET /users", { query: asked });
   const [isCreating, setCreating] = useState(false);
   useWanted("create", () => setCreating(isAllowed));
-  // Here, where it outlasts a page that cannot be loaded.
+  // Here, where they outlast a page that cannot be loaded.
+  const [bulk, setBulk] = useState<Bulk>();
   const selection = useSelection(view);
   const done = useDone();
   return (
@@ -67,7 +69,7 @@ function UsersPage() {
       <OddFilters path={PAGES.users} query={query} filters={FILTERS} />
       <Filters view={view} />
       <Loaded query={users}>
-        {({ items, total }) => <List {...{ view, items, total, selection, isAllowed }} onDone={done.tell} />}
+        {({ items, total }) => <List {...{ view, items, total, selection, isAllowed }} onBulk={setBulk} />}
       </Loaded>
       <Export route="GET /users/export" query={filters} isWhole={isEverybody(view)} />
       {isCreating ? (
@@ -79,6 +81,21 @@ function UsersPage() {
           }}
         />
       ) : null}
+      {bulk === undefined ? null : (
+        <BulkDialog
+          // The undo of a run is a run of its own.
+          key={bulk}
+          bulk={bulk}
+          onUndo={setBulk}
+          onClose={(sentence, ways = []) => {
+            setBulk(undefined);
+            if (sentence === undefined) return;
+            selection.clear();
+            const undo = <Button onClick={() => setBulk(undoing(ways))}>{userTexts.undo.submit}</Button>;
+            done.tell(sentence, ways.length === 0 ? null : <p class="actions">{undo}</p>);
+          }}
+        />
+      )}
     </Page>
   );
 }
@@ -89,19 +106,17 @@ interface ListProps {
   readonly total: number;
   readonly selection: Selection;
   readonly isAllowed: boolean;
-  /** Is told what was done to several, as a sentence. */
-  readonly onDone: (sentence: string) => void;
+  readonly onBulk: (bulk: Bulk) => void;
 }
 
-function List({ view, items, total, selection, isAllowed, onDone }: ListProps) {
-  const [bulk, setBulk] = useState<{ readonly kind: BulkKind; readonly users: readonly ListedUser[] }>();
+function List({ view, items, total, selection, isAllowed, onBulk }: ListProps) {
   return (
     <div class="stack">
       <ListHead>
         <p role="status">{userListTexts.found(total, isEverybody(view))}</p>
       </ListHead>
       {isAllowed && items.length + selection.users.length > 0 ? (
-        <BulkBar {...{ selection, items, total }} onBulk={(kind, users) => setBulk({ kind, users })} />
+        <BulkBar {...{ selection, items, total }} onBulk={(kind, users) => onBulk({ kind, users })} />
       ) : null}
       {items.length === 0 ? (
         total === 0 ? (
@@ -113,17 +128,6 @@ function List({ view, items, total, selection, isAllowed, onDone }: ListProps) {
         </div>
       )}
       <Pager {...{ page: view.page, pageSize: PAGE_SIZE, total }} href={(page) => addressOfUsers({ ...view, page })} />
-      {bulk === undefined ? null : (
-        <BulkDialog
-          {...bulk}
-          onClose={(sentence) => {
-            setBulk(undefined);
-            if (sentence === undefined) return;
-            selection.clear();
-            onDone(sentence);
-          }}
-        />
-      )}
     </div>
   );
 }

@@ -2,6 +2,19 @@
 
 import { count, inLanguage, number } from "../language.ts";
 
+/** What is said of every action for several users. */
+function words(verb: string, running: string, done: string) {
+  const whom = (users: number) => `${verb} ${count(users, "user", "users")}`;
+  return {
+    title: whom,
+    open: (users: number) => `${whom(users)} …`,
+    confirm: whom,
+    nothing: `Nothing: no user can be ${done}.`,
+    running: (reached: number, total: number) => `${running}: ${number(reached)} of ${number(total)} done`,
+    done: (users: number) => `${count(users, "user was", "users were")} ${done}.`,
+  };
+}
+
 const en = {
   title: "Users",
   found: (total: number, isEverybody: boolean) =>
@@ -80,9 +93,6 @@ const en = {
     most: (most: number) => `At most ${number(most)} can be selected at once: use the filters.`,
     clear: "Select none",
     hint: "Select users to extend or disable several at once.",
-    extend: (users: number) => `Extend ${count(users, "user", "users")} …`,
-    disable: (users: number) => `Disable ${count(users, "user", "users")} …`,
-    welcome: (users: number) => `Tell ${count(users, "user", "users")} …`,
     untilHint: (zone: string) => `Instead of days; whoever has a later end keeps it. In your time zone, ${zone}.`,
     check: "Show what will happen",
     checking: (reached: number, total: number) =>
@@ -99,36 +109,34 @@ const en = {
     failed: (users: number) => `Failed for ${count(users, "user", "users")}`,
     notReached: (users: number) => `Stopped. ${count(users, "user was", "users were")} not touched.`,
     extending: {
-      title: (users: number) => `Extend ${count(users, "user", "users")}`,
+      ...words("Extend", "Extending", "extended"),
       by: (days: number) => `by ${days === 0 ? "the default number of days" : count(days, "day", "days")}`,
       until: (date: string) => `until ${date}`,
       expected: (users: number, by: string) =>
-        users === 0
-          ? "Nothing: no user can be extended."
-          : `${count(users, "user is", "users are")} extended ${by}, and told by mail.`,
-      confirm: (users: number) => `Extend ${count(users, "user", "users")}`,
-      running: (reached: number, total: number) => `Extending: ${number(reached)} of ${number(total)} done`,
-      done: (users: number) => `${count(users, "user was", "users were")} extended.`,
+        `${count(users, "user is", "users are")} extended ${by}, and told by mail.`,
     },
     disabling: {
-      title: (users: number) => `Disable ${count(users, "user", "users")}`,
+      ...words("Disable", "Disabling", "disabled"),
       expected: (users: number, _by: string) =>
-        users === 0
-          ? "Nothing: no user can be disabled."
-          : `${count(users, "user", "users")} can no longer log in; what they have running ends now. They are told by mail.`,
-      confirm: (users: number) => `Disable ${count(users, "user", "users")}`,
-      running: (reached: number, total: number) => `Disabling: ${number(reached)} of ${number(total)} done`,
-      done: (users: number) => `${count(users, "user was", "users were")} disabled.`,
+        `${count(users, "user", "users")} can no longer log in; what they have running ends now. Their scheduled jobs are removed, and enabling does not give them back. They are told by mail.`,
+    },
+    enabling: {
+      ...words("Enable", "Enabling", "enabled"),
+      expected: (users: number, _by: string) =>
+        `${count(users, "user", "users")} can log in again until their access ends, and are told by mail.`,
     },
     welcoming: {
+      ...words("Tell", "Sending", "told"),
       title: (users: number) => `Tell ${count(users, "user", "users")} of the account`,
       each: (email: string) => `A mail goes to ${email}.`,
       expected: (users: number, _by: string) =>
         `${count(users, "user gets", "users get")} the mail that says how to log in.`,
       confirm: (users: number) => `Send ${count(users, "mail", "mails")}`,
-      running: (reached: number, total: number) => `Sending: ${number(reached)} of ${number(total)} done`,
-      done: (users: number) => `${count(users, "user was", "users were")} told.`,
     },
+    undoing: words("Undo for", "Undoing", "put back as they were"),
+    /** Below what was done. */
+    noWayBack: (names: string) =>
+      `Undo leaves these as they are: ${names}. They were so before, their former end is over, or somebody else changed them first.`,
   },
   create: {
     open: "Create a user …",

@@ -21,6 +21,7 @@ interface BulkBarProps {
 export function BulkBar({ selection, items, total, onBulk }: BulkBarProps) {
   const { bulk } = userListTexts;
   const selected = selection.users.length;
+  const disabled = selection.users.filter(({ status }) => status === "disabled");
   const untold = selection.users.filter(({ welcome, status }) => welcome === "pending" && status === "active");
   const here = items.filter(({ id }) => selection.has(id)).length;
   const place = useRef<HTMLFieldSetElement>(null);
@@ -50,12 +51,15 @@ export function BulkBar({ selection, items, total, onBulk }: BulkBarProps) {
         ) : null}
         {selected === 0 ? null : (
           <>
-            <Button onClick={() => onBulk("extend", selection.users)}>{bulk.extend(selected)}</Button>
+            <Button onClick={() => onBulk("extend", selection.users)}>{bulk.extending.open(selected)}</Button>
             {untold.length === 0 ? null : (
-              <Button onClick={() => onBulk("welcome", untold)}>{bulk.welcome(untold.length)}</Button>
+              <Button onClick={() => onBulk("welcome", untold)}>{bulk.welcoming.open(untold.length)}</Button>
+            )}
+            {disabled.length === 0 ? null : (
+              <Button onClick={() => onBulk("enable", disabled)}>{bulk.enabling.open(disabled.length)}</Button>
             )}
             <Button kind="danger" onClick={() => onBulk("disable", selection.users)}>
-              {bulk.disable(selected)}
+              {bulk.disabling.open(selected)}
             </Button>
             <Button
               onClick={() => {

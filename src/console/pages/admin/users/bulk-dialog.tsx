@@ -1,9 +1,10 @@
-/** Extending or disabling several users: first what it comes to, then one confirmation, then one after the other. */
+/** Extending, disabling or enabling several users, and undoing that: first what it comes to, then one confirmation, then one after the other. */
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { userPage } from "../../../../shared/product/pages.ts";
 import { api } from "../../../api.ts";
 import { forgetAnswers } from "../../../signed-in.tsx";
+import { userTexts } from "../../../texts/admin/user.ts";
 import { userListTexts } from "../../../texts/admin/users.ts";
 import { common } from "../../../texts/common.ts";
 import { confirmedTexts } from "../../../texts/hosts-confirmed.ts";
@@ -12,38 +13,48 @@ import { Button } from "../../../ui/button.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { Form } from "../../../ui/form.tsx";
 import { useUnsaved } from "../../../ui/unsaved.tsx";
-import { type Change, makeChange, previewChange } from "../change.ts";
+import { type Change, isChanged, makeUndoable, previewChange, undo, type WayBack } from "../change.ts";
 import { useReason } from "../reason.tsx";
 import { useEnd } from "../user/end-fields.tsx";
 import type { UserRecord } from "../user/record.ts";
-import { type BulkKind, bulkTexts } from "./bulk.ts";
+import { type Bulk, bulkTexts, doneText, undoing } from "./bulk.ts";
 import { type Effects, Expected, Failed } from "./bulk-parts.tsx";
 import { doneOf, failedOf, type Outcome, oneByOne } from "./one-by-one.ts";
+
+/** What was made of one of them: where it holds on further hosts, as a sentence, and what sets the user back. */
+interface Made {
+  readonly hosts: string;
+  readonly back?: WayBack | undefined;
+}
+
+type Outcomes = readonly Outcome<UserRecord, Made>[];
 
 type Phase =
   | { readonly name: "end" }
   | { readonly name: "checking"; readonly reached: number }
   | { readonly name: "ready"; readonly previews: readonly Outcome<UserRecord, Effects>[] }
-  | { readonly name: "running"; readonly total: number; readonly outcomes: readonly Outcome<UserRecord, string>[] }
-  | { readonly name: "over"; readonly total: number; readonly outcomes: readonly Outcome<UserRecord, string>[] };
+  | { readonly name: "running"; readonly total: number; readonly outcomes: Outcomes }
+  | { readonly name: "over"; readonly total: number; readonly outcomes: Outcomes };
 
 interface BulkDialogProps {
-  readonly kind: BulkKind;
-  readonly users: readonly UserRecord[];
-  /** Is told what was done, as a sentence, if anything was begun. */
-  readonly onClose: (done?: string) => void;
+  readonly bulk: Bulk;
+  /** Is told what was done, as a sentence, and what undoes it, if anything was begun. */
+  readonly onClose: (done?: string, ways?: readonly WayBack[]) => void;
+  /** Takes this dialog's place. */
+  readonly onUndo: (bulk: Bulk) => void;
 }
 
-export function BulkDialog({ kind, users, onClose }: BulkDialogProps) {
-  const { bulk } = userListTexts;
+export function BulkDialog({ bulk, onClose, onUndo }: BulkDialogProps) {
+  const { kind, users } = bulk;
+  const { checking, stop: stopText } = userListTexts.bulk;
   const texts = bulkTexts(kind);
-  const { phase, end, reason, chosen, change, check, run, stop, back } = useBulk(kind, users);
+  const { phase, end, reason, chosen, change, check, run, stop, back } = useBulk(bulk);
   const unsaved = useUnsaved(leave);
   const close = () => (phase.name === "ready" && unsaved.holds() ? undefined : leave());
 
   function leave() {
     stop();
-    if (phase.name === "over") onClose(summaryOf(kind, phase.outcomes));
+    if (phase.name === "over") onClose(summaryOf(bulk, phase.outcomes), waysOf(bulk, phase.outcomes));
     else if (phase.name !== "running") onClose();
   }
 
@@ -51,15 +62,9 @@ export function BulkDialog({ kind, users, onClose }: BulkDialogProps) {
     <Dialog title={texts.title(users.length)} onClose={close} onInput={unsaved.onInput}>
       {phase.name === "end" ? <EndForm end={end} onChecked={() => void check()} onClose={close} /> : null}
       {phase.name === "checking" ? (
-        <Progress
-          says={bulk.checking}
-          reached={phase.reached}
-          total={chosen.length}
-          stop={common.cancel}
-          onStop={close}
-        />
+        <Progress says={checking} reached={phase.reached} total={chosen.length} stop={common.cancel} onStop={close} />
       ) : null}
-      {phase.name === "ready" ? (
+      {phase.name === "ready" && kind !== "undo" ? (
         <Expected
           {...{ kind, change, onClose: close }}
           later={users.length - chosen.length}
@@ -75,17 +80,18 @@ export function BulkDialog({ kind, users, onClose }: BulkDialogProps) {
           says={texts.running}
           reached={phase.outcomes.length}
           total={phase.total}
-          stop={bulk.stop}
+          stop={stopText}
           onStop={close}
         />
       ) : null}
-      {phase.name === "over" ? <Over kind={kind} phase={phase} onClose={close} /> : null}
+      {phase.name === "over" ? <Over {...{ bulk, phase, onUndo, onClose: close }} /> : null}
     </Dialog>
   );
 }
 
 /** First what the change comes to, then the change, of one after the other: where it stands, and what leads on. */
-function useBulk(kind: BulkKind, users: readonly UserRecord[]) {
+function useBulk(bulk: Bulk) {
+  const { kind, users, ways } = bulk;
   const [phase, setPhase] = useState<Phase>(kind === "extend" ? { name: "end" } : { name: "checking", reached: 0 });
   const end = useEnd(userListTexts.bulk.untilHint);
   const reason = useReason();
@@ -95,11 +101,11 @@ function useBulk(kind: BulkKind, users: readonly UserRecord[]) {
     stopped.current = true;
   };
   const chosen = endingBefore(end.until, users);
-  const change: Change | undefined = kind === "disable" ? { kind } : end.wanted;
-  const work = kind === "welcome" ? WELCOME : change && workOf(change);
+  const change: Change | undefined = kind === "disable" || kind === "enable" ? { kind } : end.wanted;
+  const work = ways !== undefined ? undoOf(ways) : kind === "welcome" ? WELCOME : change && workOf(change);
 
   async function check() {
-    if (work === undefined) return;
+    if (work?.preview === undefined) return;
     setPhase({ name: "checking", reached: 0 });
     const onProgress = ({ length }: readonly unknown[]) => setPhase({ name: "checking", reached: length });
     const previews = await oneByOne(chosen, work.preview, { onProgress, isStopped });
@@ -117,11 +123,12 @@ function useBulk(kind: BulkKind, users: readonly UserRecord[]) {
     });
     await forgetAnswers();
     setPhase({ name: "over", total, outcomes });
-    announce(bulkTexts(kind).done(doneOf(outcomes).length));
+    announce(doneText(bulk, doneOf(outcomes).length));
   }
 
-  useEffect(() => {
-    if (kind !== "extend") void check();
+  useLayoutEffect(() => {
+    if (kind === "undo") void run(users);
+    else if (kind !== "extend") void check();
     // When the page is left, or the session ends.
     return stop;
   }, []);
@@ -135,25 +142,43 @@ function endingBefore(until: string, users: readonly UserRecord[]): readonly Use
   return users.filter(({ status, expire_at }) => until === "" || status === "expired" || expire_at < until);
 }
 
-/** What is done to each of them; on return it holds, on further hosts as the sentence says. */
+/** What is done to each of them; on return it holds. */
 interface Work {
-  readonly preview: (user: UserRecord) => Promise<Effects>;
-  readonly make: (user: UserRecord, why: string) => Promise<string>;
+  /** Undefined where nothing is asked before. */
+  readonly preview?: (user: UserRecord) => Promise<Effects>;
+  readonly make: (user: UserRecord, why: string) => Promise<Made>;
 }
 
 const WELCOME: Work = {
   preview: async ({ email }) => ({ effects: [userListTexts.bulk.welcoming.each(email)] }),
   make: async ({ id }) => {
     await api("POST /users/:id/welcome", { params: { id } });
-    return "";
+    return { hosts: "" };
   },
 };
 
 function workOf(change: Change): Work {
   return {
     preview: ({ id }) => previewChange(id, change),
-    make: ({ id }, why) => makeChange(id, change, why),
+    make: (user, why) => makeUndoable(user, change, why),
   };
+}
+
+function undoOf(ways: readonly WayBack[]): Work {
+  return {
+    make: async (item) => {
+      const back = ways.find(({ user }) => user === item);
+      if (back === undefined) throw new Error("There is no way back for this user");
+      return { hosts: await undo(back) };
+    },
+  };
+}
+
+/** What undoes it; of an undo, what is left of that: it was stopped, or failed for another reason than that somebody else changed the user. */
+function waysOf({ ways }: Bulk, outcomes: Outcomes): readonly WayBack[] {
+  if (ways === undefined) return doneOf(outcomes).flatMap(({ value }) => value.back ?? []);
+  const over = outcomes.filter(({ result }) => result.kind === "done" || isChanged(result.failure));
+  return ways.filter(({ user }) => !over.some(({ item }) => item === user));
 }
 
 interface EndFormProps {
@@ -177,11 +202,10 @@ function EndForm({ end, onChecked, onClose }: EndFormProps) {
   );
 }
 
-function summaryOf(kind: BulkKind, outcomes: readonly Outcome<UserRecord, string>[]): string {
-  const { bulk } = userListTexts;
+function summaryOf(bulk: Bulk, outcomes: Outcomes): string {
   const failed = failedOf(outcomes).length;
-  const done = bulkTexts(kind).done(doneOf(outcomes).length);
-  return failed === 0 ? done : `${done} ${bulk.failed(failed)}.`;
+  const done = doneText(bulk, doneOf(outcomes).length);
+  return failed === 0 ? done : `${done} ${userListTexts.bulk.failed(failed)}.`;
 }
 
 interface ProgressProps {
@@ -211,39 +235,44 @@ function Progress({ says, reached, total, stop, onStop }: ProgressProps) {
   );
 }
 
-interface OverProps {
-  readonly kind: BulkKind;
+interface OverProps extends Pick<BulkDialogProps, "bulk" | "onUndo"> {
   readonly phase: Extract<Phase, { readonly name: "over" }>;
   readonly onClose: () => void;
 }
 
-function Over({ kind, phase: { outcomes, total }, onClose }: OverProps) {
-  const { bulk } = userListTexts;
-  const texts = bulkTexts(kind);
+function Over({ bulk, phase: { outcomes, total }, onUndo, onClose }: OverProps) {
+  const texts = userListTexts.bulk;
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => place.current?.focus(), []);
   const failed = failedOf(outcomes);
-  const late = doneOf(outcomes).filter(({ value }) => value !== "" && value !== confirmedTexts.everywhere);
+  const done = doneOf(outcomes);
+  const late = done.filter(({ value: { hosts } }) => hosts !== "" && hosts !== confirmedTexts.everywhere);
+  const ways = waysOf(bulk, outcomes);
+  const kept = bulk.ways === undefined ? done.filter(({ value }) => value.back === undefined) : [];
   return (
     <div class="stack" ref={place} tabIndex={-1}>
       <div class={`notice ${failed.length === 0 && outcomes.length === total ? "good" : "warn"}`}>
-        <p class="notice-title">{texts.done(doneOf(outcomes).length)}</p>
-        {outcomes.length < total ? <p>{bulk.notReached(total - outcomes.length)}</p> : null}
+        <p class="notice-title">{doneText(bulk, done.length)}</p>
+        {outcomes.length < total ? <p>{texts.notReached(total - outcomes.length)}</p> : null}
       </div>
       {late.length === 0 ? null : (
         <ul class="notice warn">
           {late.map(({ item, value }) => (
             <li key={item.id}>
-              <a href={userPage(item.id)}>{item.username}</a>: {value}
+              <a href={userPage(item.id)}>{item.username}</a>: {value.hosts}
             </li>
           ))}
         </ul>
       )}
-      <Failed title={bulk.failed(failed.length)} failed={failed} />
+      <Failed title={texts.failed(failed.length)} failed={failed} />
+      {ways.length === 0 || kept.length === 0 ? null : (
+        <p class="quiet">{texts.noWayBack(kept.map(({ item }) => item.username).join(", "))}</p>
+      )}
       <div class="actions">
         <Button kind="primary" onClick={onClose}>
           {common.close}
         </Button>
+        {ways.length === 0 ? null : <Button onClick={() => onUndo(undoing(ways))}>{userTexts.undo.submit}</Button>}
       </div>
     </div>
   );

@@ -21,7 +21,7 @@ export interface Effects {
 }
 
 interface ExpectedProps {
-  readonly kind: BulkKind;
+  readonly kind: Exclude<BulkKind, "undo">;
   /** What is made of each; nothing of it is said where they are only told. */
   readonly change: Change | undefined;
   /** How many keep an end that is later anyhow. */
@@ -60,7 +60,11 @@ export function Expected({
     <div class="stack">
       <div ref={place} tabIndex={-1} class="will">
         <h3>{bulk.expected}</h3>
-        <p>{texts.expected(possible.length, change?.kind === "extend" ? by(change) : "")}</p>
+        <p>
+          {possible.length === 0
+            ? texts.nothing
+            : texts.expected(possible.length, change?.kind === "extend" ? by(change) : "")}
+        </p>
         {later === 0 ? null : <p>{bulk.later(later)}</p>}
         {kind === "disable" && already > 0 ? <p>{bulk.already(already)}</p> : null}
         <DryRun />
