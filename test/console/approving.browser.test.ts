@@ -74,6 +74,59 @@ describeInBrowser("approving an application", () => {
   );
 
   test(
+    "leaves what was decided in sight, where the work goes on, and the earlier decisions behind it",
+    async () => {
+      for (let index = 1; index <= 8; index++)
+        await submitApplication(system.system, { username: `many-${index}`, email: `many-${index}@example.org` });
+      const watched = await openSignedIn(browser, system, "admin");
+      const { page } = watched;
+      await page.setViewportSize({ width: 800, height: 500 });
+      await page.goto(PAGES.applications);
+      await page.getByRole("button", { name: "Approve … many-8" }).waitFor();
+      const decided = page.getByRole("region", { name: "Decided since you opened this page" });
+      const isSeen = () =>
+        decided.evaluate((element) => {
+          const { top, bottom, left } = element.getBoundingClientRect();
+          const hit = document.elementFromPoint(left + 20, top + 10);
+          return bottom <= innerHeight && hit !== null && element.contains(hit);
+        });
+      /** The name of the application that has the focus, and whether the decision stands above it. */
+      const focused = () =>
+        page.evaluate(() => {
+          const before = document.activeElement?.previousElementSibling;
+          return [document.activeElement?.querySelector("h2")?.textContent, before?.className];
+        });
+      await page.getByRole("button", { name: "Approve … many-6" }).click();
+      await page.getByRole("dialog").getByRole("button", { name: "Approve" }).click();
+      await decided.getByText("many-6: approved, and the account is created.").waitFor();
+      await soon(async () => expect(await isSeen()).toBe(true));
+      expect(await focused()).toEqual(["many-7 asks for access", "notice good"]);
+      await page.keyboard.press("r");
+      await page.getByLabel(/^Reason/).fill("Nobody knows them");
+      await page.keyboard.press("ControlOrMeta+Enter");
+      await decided.getByText("many-7: rejected.").first().waitFor();
+      await soon(async () => expect(await isSeen()).toBe(true));
+      expect(await focused()).toEqual(["many-8 asks for access", "notice good"]);
+      expect(await axeFinds(page)).toEqual([]);
+      await decided.getByText("Decided since you opened this page: 2").click();
+      await soon(async () =>
+        expect(await decided.getByRole("listitem").allInnerTexts()).toEqual([
+          "many-7: rejected.",
+          "many-6: approved, and the account is created.",
+        ]),
+      );
+      const folder = process.env.UAM_TEST_PICTURES;
+      if (folder) await page.screenshot({ path: `${folder}/decided.png` });
+      // Another list has it at its top.
+      await page.getByLabel("Status").selectOption("rejected");
+      await page.getByRole("heading", { name: "many-7 asks for access" }).waitFor();
+      await soon(async () => expect(await isSeen()).toBe(true));
+      expectNoFaults(watched);
+    },
+    HANG,
+  );
+
+  test(
     "a filter by company names one that there is not, and says when the service does not answer",
     async () => {
       const { page } = await openSignedIn(browser, system, "admin");

@@ -38,11 +38,10 @@ function ApplicationsPage() {
       <OddFilters path={PAGES.applications} query={query} filters={FILTERS} />
       <div class="queue-page">
         <div class="stack">
-          <Decided sentences={decided} />
           {/* Another filter is another list: nothing of the one before is shown meanwhile. */}
           <Shown
             key={`${view.status} ${view.kind}`}
-            view={view}
+            {...{ view, decided }}
             onDecided={(sentence) => setDecided((before) => [sentence, ...before])}
           />
         </div>
@@ -58,18 +57,20 @@ function ApplicationsPage() {
 
 interface ShownProps {
   readonly view: ApplicationsView;
+  /** What was decided since the page was opened, the newest first. */
+  readonly decided: readonly string[];
   readonly onDecided: (sentence: string) => void;
 }
 
 /** The first page says how many there are, and with it which page has the oldest. */
-function Shown({ view, onDecided }: ShownProps) {
+function Shown({ view, ...rest }: ShownProps) {
   const filter = filterOf(view);
   const first = useApi("GET /approvals", { query: { ...filter, page: "1", page_size: String(PAGE_SIZE) } }, WATCHED);
   const isQueue = view.status === "pending";
   return (
     <Loaded query={first}>
       {({ total }) => (
-        <Part {...{ view, onDecided, total, page: isQueue ? fromTheEnd(view.page, total, PAGE_SIZE) : view.page }} />
+        <Part {...{ ...rest, view, total, page: isQueue ? fromTheEnd(view.page, total, PAGE_SIZE) : view.page }} />
       )}
     </Loaded>
   );
@@ -81,7 +82,7 @@ interface PartProps extends ShownProps {
   readonly total: number;
 }
 
-function Part({ view, page, onDecided }: PartProps) {
+function Part({ view, page, decided, onDecided }: PartProps) {
   const query = { ...filterOf(view), page: String(page), page_size: String(PAGE_SIZE) };
   const answer = useApi("GET /approvals", { query }, WATCHED);
   const isQueue = view.status === "pending";
@@ -94,7 +95,7 @@ function Part({ view, page, onDecided }: PartProps) {
           pageSize={PAGE_SIZE}
           // The last page of the queue may have been worked off.
           view={isQueue ? { ...view, page: Math.min(view.page, Math.max(1, Math.ceil(total / PAGE_SIZE))) } : view}
-          onDecided={onDecided}
+          {...{ decided, onDecided }}
         />
       )}
     </Loaded>
@@ -103,21 +104,6 @@ function Part({ view, page, onDecided }: PartProps) {
 
 function filterOf({ status, kind }: ApplicationsView) {
   return { ...(status === "all" ? {} : { status }), ...(kind === "all" ? {} : { kind }) };
-}
-
-/** The decisions since the page was opened; the announcer has said them. */
-function Decided({ sentences }: { readonly sentences: readonly string[] }) {
-  if (sentences.length === 0) return null;
-  return (
-    <section class="notice good" aria-label={applicationTexts.decided.label}>
-      <p class="notice-title">{applicationTexts.decided.label}</p>
-      <ul>
-        {sentences.map((sentence, index) => (
-          <li key={sentences.length - index}>{sentence}</li>
-        ))}
-      </ul>
-    </section>
-  );
 }
 
 function Filters({ view }: { readonly view: ApplicationsView }) {

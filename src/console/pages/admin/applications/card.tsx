@@ -1,5 +1,6 @@
 /** One application: who asks, for what, why, and what became of it. */
 
+import type { ComponentChildren } from "preact";
 import { userPage } from "../../../../shared/product/pages.ts";
 import { hostAccountOf } from "../../../../shared/text/account-name.ts";
 import { maySee } from "../../../roles.ts";
@@ -14,6 +15,8 @@ import { type Application, cardId } from "./application.ts";
 
 interface CardProps {
   readonly application: Application;
+  /** What is said above it. */
+  readonly above: ComponentChildren;
   /** Whether the keys are about this one. */
   readonly isCurrent: boolean;
   readonly onCurrent: () => void;
@@ -23,11 +26,12 @@ interface CardProps {
   readonly onDecide: ((how: "approve" | "reject") => void) | undefined;
 }
 
-export function ApplicationCard({ application, isCurrent, onCurrent, sameName, onDecide }: CardProps) {
+export function ApplicationCard({ application, above, isCurrent, onCurrent, sameName, onDecide }: CardProps) {
   const { id, username, status } = application;
   const { card } = applicationTexts;
   return (
-    <li>
+    <li class="stack tight">
+      {above}
       <article
         id={cardId(id)}
         class="card application"

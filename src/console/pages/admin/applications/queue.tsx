@@ -1,6 +1,7 @@
 /** A list of applications, worked through from the top: with keys while it has the focus, or with the buttons of each. */
 
-import { useLayoutEffect, useState } from "preact/hooks";
+import type { RefObject } from "preact";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { mayChange } from "../../../roles.ts";
 import { forgetAnswers } from "../../../signed-in.tsx";
 import { isSwitchedOff } from "../../../single-keys.ts";
@@ -19,6 +20,8 @@ interface QueueProps {
   readonly total: number;
   readonly pageSize: number;
   readonly view: ApplicationsView;
+  /** What was decided since the page was opened, the newest first. */
+  readonly decided: readonly string[];
   /** Is told what was decided, as a sentence. */
   readonly onDecided: (sentence: string) => void;
 }
@@ -33,10 +36,14 @@ function dialogOf({ application, how }: Deciding) {
   return application.kind === "access_request" ? AllowDialog : ApproveDialog;
 }
 
-export function Queue({ items, total, pageSize, view, onDecided }: QueueProps) {
+export function Queue({ items, total, pageSize, view, decided, onDecided }: QueueProps) {
   const isAllowed = mayChange(useRole(), "applications");
   const [deciding, setDeciding] = useState<Deciding>();
   const { current, setCurrent, moveTo } = useCurrent(items);
+  // Above whichever took the focus after the last decision.
+  const [below, setBelow] = useState<number>();
+  const place = useRef<HTMLElement>(null);
+  useEffect(() => place.current?.scrollIntoView({ block: "nearest" }), [decided.length]);
   const names = sharedNames(
     items.filter(isOpen).flatMap(({ kind, username }) => (kind === "access" ? [username] : [])),
   );
@@ -69,14 +76,17 @@ export function Queue({ items, total, pageSize, view, onDecided }: QueueProps) {
     // At one moment: who reads the sentence can go on with the next one.
     onDecided(sentence);
     setDeciding(undefined);
+    setBelow(next);
     moveTo(next);
     announce(next === undefined ? `${sentence} ${applicationTexts.decided.last}` : sentence);
   }
 
   const close = () => setDeciding(undefined);
   const Dialog = deciding === undefined ? undefined : dialogOf(deciding);
+  const said = decided.length === 0 ? null : <Decided place={place} sentences={decided} />;
   return (
     <div class="stack">
+      {items.some(({ id }) => id === below) ? null : said}
       {items.length === 0 ? (
         <Empty view={view} total={total} />
       ) : (
@@ -87,6 +97,7 @@ export function Queue({ items, total, pageSize, view, onDecided }: QueueProps) {
           <ApplicationCard
             key={application.id}
             application={application}
+            above={application.id === below ? said : null}
             isCurrent={application.id === current}
             onCurrent={() => setCurrent(application.id)}
             sameName={isOpen(application) && application.kind === "access" ? (names.get(application.username) ?? 1) : 1}
@@ -103,6 +114,33 @@ export function Queue({ items, total, pageSize, view, onDecided }: QueueProps) {
         />
       )}
     </div>
+  );
+}
+
+interface DecidedProps {
+  readonly place: RefObject<HTMLElement>;
+  readonly sentences: readonly string[];
+}
+
+/** The newest decision, and all of them behind it; the announcer has said it. */
+function Decided({ place, sentences }: DecidedProps) {
+  const { label } = applicationTexts.decided;
+  return (
+    <section ref={place} class="notice good" aria-label={label}>
+      <p>{sentences[0]}</p>
+      {sentences.length === 1 ? null : (
+        <details>
+          <summary>
+            {label}: {sentences.length}
+          </summary>
+          <ul>
+            {sentences.map((sentence, index) => (
+              <li key={sentences.length - index}>{sentence}</li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </section>
   );
 }
 
