@@ -40,7 +40,7 @@ export async function previewDisable(context: Context, userId: number, why = "")
   const effects =
     user.status === "disabled"
       ? [`${user.username} is disabled already; the account on the host is shut once more.`]
-      : [`${user.username} can no longer log in.`, ...whatEnds(found), JOBS_GO, mailed(user)];
+      : [`${user.username} can no longer log in.`, ...whatEnds(found), JOBS_GO, PAGES_STAY, mailed(user)];
   const own = await closingHostOf(context, user);
   const host = await own.planned((planner) => planner.shutAccount(refOf(user)));
   return { effects, host, status: "disabled", expireAt: user.expireAt };
@@ -153,6 +153,9 @@ async function opening(context: Context, { keys, owed }: Found, user: User): Pro
 
 /** Of a user who may be enabled again; with a deleted account everything goes. */
 const JOBS_GO = "Crontab, at jobs and lingering are removed, and enabling does not give them back.";
+
+/** Of a user who is logged in to the pages: there they may still take access away from themselves. */
+const PAGES_STAY = "Who is logged in to the pages stays so until signed out, to read them and to revoke keys.";
 
 function whatEnds({ user, keys }: Found): readonly string[] {
   const account = hostAccountOf(user.username);
