@@ -92,6 +92,8 @@ describeInBrowser("the end of a user's access", () => {
     await says(page, /^Access of anna ends sooner now: /);
     expect((await user()).expire_at).toBe(sooner.toISOString());
     system.clock.advance(MINUTE);
+    // The sentence takes the focus once it is painted.
+    await soon(async () => expect(await focusedName(page)).toStartWith("Access of anna ends sooner now"));
     await keyboard.press("Tab");
     expect(await focusedName(page)).toBe("Undo");
     await keyboard.press("Enter");
