@@ -5,7 +5,7 @@ import { counted } from "../../shared/text/counted.ts";
 import type { Site } from "../operation/context.ts";
 import { code, date, fact, type Letter, letter, line, paragraph, quote } from "./letter.ts";
 import { toPage } from "./links.ts";
-import { accountName, type ConnectingUser, hello, howToConnect, toDecision, whomToAsk } from "./phrases.ts";
+import { accountName, type ConnectingUser, hello, howToConnect, toDecision, whomToAsk, whose } from "./phrases.ts";
 import type { SiteWithKeys } from "./site.ts";
 import type { MailedQuestion } from "./sponsor-messages.ts";
 
@@ -49,7 +49,7 @@ export function accessAsked(site: Site, requests: readonly MailedAccessRequest[]
   return letter(`${who} ${only === undefined ? "ask" : "asks"} for access to ${site.host}`, [
     paragraph("Hello,"),
     paragraph(
-      `You answer for ${who} on ${site.host}, with this address. They have no access there until you allow it, each time. This is what they typed:`,
+      `You answer for ${who} on ${whose(site)}, with this address. They have no access there until you allow it, each time. This is what they typed:`,
     ),
     ...requests.map((request) =>
       quote([

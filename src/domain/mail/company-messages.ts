@@ -3,7 +3,7 @@
 import { DAY } from "../../shared/time/clock.ts";
 import type { Site } from "../operation/context.ts";
 import { date, fact, type Letter, letter, line, paragraph } from "./letter.ts";
-import { hello, whomToAsk } from "./phrases.ts";
+import { hello, whomToAsk, whose } from "./phrases.ts";
 
 /** A company as the mails name it, and the manager. */
 export interface MailedCompany {
@@ -22,7 +22,7 @@ export function contractEnds(site: Site, { company, users, contractEnd, username
   return letter(`The access of ${line(company)} to ${site.host} ends ${soon}`, [
     username === null ? paragraph("Hello,") : hello(username),
     paragraph(
-      `The contract of ${line(company)} ends ${soon}. By then at the latest the access of everybody of it to ${site.host} ends: now ${users === 1 ? "1 person" : `${users} people`} can log in. ${username === null ? "You answer for its people." : "You are a manager of the company."}`,
+      `The contract of ${line(company)} ends ${soon}. By then at the latest the access of everybody of it to ${whose(site)} ends: now ${users === 1 ? "1 person" : `${users} people`} can log in. ${username === null ? "You answer for its people." : "You are a manager of the company."}`,
     ),
     fact("End of the contract", date(contractEnd)),
     paragraph(

@@ -93,7 +93,7 @@ export function reviewEnded(site: Site, { names }: { readonly names: readonly st
   return letter(`The access of ${people(names.length)} to ${site.host} was ended`, [
     paragraph("Hello,"),
     paragraph(
-      `In a review of the access to ${site.host} nobody answered for ${people(names.length)} by the day, you neither. Their access was ended:`,
+      `In a review of the access to ${whose(site)} nobody answered for ${people(names.length)} by the day, you neither. Their access was ended:`,
     ),
     ...named(names),
     paragraph("Their files are kept for now, and an administrator can give the access again."),

@@ -122,6 +122,14 @@ describe("messages", () => {
   });
 });
 
+test("messages to sponsors, who know no host by its name, say who offers the service", () => {
+  for (const { name, to, make } of LETTERS.filter(({ to }) => to === "sponsor")) {
+    const text = plain(make({ ...SITE, brand: "Nordlys Energy" }, "bob").text);
+    expect({ name, to, says: text.includes("login.example.org (Nordlys Energy)") }).toEqual({ name, to, says: true });
+    expect(plain(make(SITE, "bob").text)).not.toContain("login.example.org (");
+  }
+});
+
 describe("messages to users", () => {
   const all = (contact: string | undefined) =>
     [SITE, WITHOUT_PAGES].flatMap((site) =>
