@@ -42,7 +42,15 @@ function shell(command: string) {
 
 describeSlow("uam as a process", () => {
   test("a command starts the database for as long as it takes", () => {
-    expect(uam("user", "create", "alice", "--email", "alice@example.org")).toMatchObject({ status: 0, stderr: "" });
+    const { status, stderr } = uam("user", "create", "alice", "--email", "alice@example.org");
+    // What is next, and nothing of the database.
+    expect([status, stderr.trim().split("\n")]).toEqual([
+      0,
+      [
+        "alice has no key yet: they log in at http://127.0.0.1:8080/ with a one-time code, and add one.",
+        expect.stringMatching(/^No mail is set up\. To print the code: .* otp alice$/),
+      ],
+    ]);
     expect(uam("user", "list").stdout).toContain("alice@example.org");
     const servers = spawnSync("/usr/bin/pgrep", ["-f", join(directory, "data")], { encoding: "utf8" });
     expect(servers.stdout).toBe("");

@@ -81,7 +81,8 @@ describeOnHost("profiles in direct mode", () => {
 
   beforeEach(async () => {
     made ??= sshd.makeKey(81);
-    mkdirSync(COMMANDS_DIRECTORY, { recursive: true, mode: 0o755 });
+    mkdirSync(COMMANDS_DIRECTORY, { recursive: true });
+    chmodSync(COMMANDS_DIRECTORY, 0o755);
     writeFileSync(COMMAND, '#!/bin/sh\necho "asked: $SSH_ORIGINAL_COMMAND"\n');
     chmodSync(COMMAND, 0o755);
     host = await directHost(profiledSettings(base, sshd.config));
