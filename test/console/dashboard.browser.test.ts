@@ -160,7 +160,7 @@ describeInBrowser("the dashboard", () => {
     await says(page, "n0: approved, and the account is created.");
     // Where reading and tabbing go on: the button that was pressed is gone.
     await dialog.waitFor({ state: "detached" });
-    expect(await focusedName(page)).toBe("n0: approved, and the account is created.");
+    await soon(async () => expect(await focusedName(page)).toBe("n0: approved, and the account is created."));
     await page.getByRole("button", { name: "Reject … n1" }).click();
     await dialog.getByLabel(/^Reason/).fill("Ask Bo first");
     await dialog.getByRole("button", { name: "Reject", exact: true }).click();

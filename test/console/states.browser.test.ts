@@ -119,7 +119,7 @@ describeInBrowser("a page", () => {
     await dialog.getByText("lose what you typed?").waitFor();
     // No to the question, by Escape and by its button: both fields hold what they held.
     await page.keyboard.press("Escape");
-    expect(await focusedName(page)).toBe("E-mail");
+    await soon(async () => expect(await focusedName(page)).toBe("E-mail"));
     await dialog.getByRole("button", { name: "Cancel" }).click();
     await dialog.getByRole("button", { name: "Keep typing" }).click();
     await soon(async () => expect(await dialog.getByLabel("Username").inputValue()).toBe("maria"));

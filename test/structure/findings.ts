@@ -99,7 +99,7 @@ export function unnamedSources(source: Source, tests: Source, table = TESTED_BY)
 /** Tests of a page that look at it once, where what they look for may still be on its way: soon() (console/support/browser.ts) waits for it. */
 export function glances(tests: Source): readonly string[] {
   const look =
-    /(?<!=>\s+)\bexpect\(\s*await [^;]*?\.(count|isVisible|isChecked|innerText|textContent|inputValue|getAttribute|all\w+s)\(/g;
+    /(?<!=>\s+)\bexpect\(\s*await (?:[^;]*?\.)?(count|isVisible|isChecked|innerText|textContent|inputValue|getAttribute|focusedName|all\w+s)\(/g;
   return [...tests]
     .filter(([path]) => path.endsWith(".browser.test.ts"))
     .flatMap(([path, text]) =>

@@ -78,7 +78,7 @@ describeInBrowser("undo for several users", () => {
     expect(await axeFinds(page)).toEqual([]);
     for (const stop of ["Close", "Undo"]) {
       await page.keyboard.press("Tab");
-      expect(await focusedName(page)).toBe(stop);
+      await soon(async () => expect(await focusedName(page)).toBe(stop));
     }
     await page.keyboard.press("Enter");
     await dialog().getByText("2 users were put back as they were.").waitFor();
@@ -89,7 +89,7 @@ describeInBrowser("undo for several users", () => {
     expect(await ends()).toEqual([before[0], extended[1], before[2]]);
     await page.keyboard.press("Escape");
     await says(page, "2 users were put back as they were. Failed for 1 user.");
-    expect(await focusedName(page)).toStartWith("2 users were put back as they were.");
+    await soon(async () => expect(await focusedName(page)).toStartWith("2 users were put back as they were."));
   });
 
   test("enables whom the run disabled, from the page as long as it is open, and nobody who was disabled before", async () => {

@@ -63,12 +63,12 @@ describeInBrowser("the end of a user's access", () => {
     await change("Extend …", "Extend", { "Or until": local(later) });
     await says(page, /^anna was extended until/);
     expect((await user()).expire_at).toBe(later.toISOString());
-    expect(await focusedName(page)).toStartWith("anna was extended until");
+    await soon(async () => expect(await focusedName(page)).toStartWith("anna was extended until"));
     await undo().click();
     await says(page, /^Undone: access of anna ends .*, as before\.$/);
     expect((await user()).expire_at).toBe(before);
     await soon(async () => expect(await undo().count()).toBe(0));
-    expect(await focusedName(page)).toStartWith("Undone: access of anna ends");
+    await soon(async () => expect(await focusedName(page)).toStartWith("Undone: access of anna ends"));
   });
 
   test("is moved to an earlier one after a preview, with the keyboard alone, and back", async () => {
@@ -77,7 +77,7 @@ describeInBrowser("the end of a user's access", () => {
     await page.getByRole("button", { name: "Extend …" }).focus();
     await keyboard.press("Enter");
     await keyboard.press("Tab");
-    expect(await focusedName(page)).toStartWith("Or until");
+    await soon(async () => expect(await focusedName(page)).toStartWith("Or until"));
     // How the parts of a date are typed is the browser's.
     const sooner = inDays(3);
     await dialog().getByLabel("Or until").fill(local(sooner));
@@ -95,7 +95,7 @@ describeInBrowser("the end of a user's access", () => {
     // The sentence takes the focus once it is painted.
     await soon(async () => expect(await focusedName(page)).toStartWith("Access of anna ends sooner now"));
     await keyboard.press("Tab");
-    expect(await focusedName(page)).toBe("Undo");
+    await soon(async () => expect(await focusedName(page)).toBe("Undo"));
     await keyboard.press("Enter");
     await says(page, /^Undone: access of anna ends /);
     expect((await user()).expire_at).toBe(before);

@@ -73,7 +73,7 @@ describeInBrowser("keys that were found", () => {
     await dialog().getByRole("button", { name: "Confirm", exact: true }).focus();
     await page.keyboard.press("Enter");
     await says(page, `The key ${LAPTOP.fingerprint} was confirmed.`);
-    expect(await focusedName(page)).toStartWith("The key SHA256:");
+    await soon(async () => expect(await focusedName(page)).toStartWith("The key SHA256:"));
     await atRest(page);
     expect(await statuses()).toEqual(["stored", "found"]);
     expect(system.host.accounts.get("ext_wendy")?.file).toEqual([LAPTOP.fingerprint]);

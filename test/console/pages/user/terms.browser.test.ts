@@ -71,10 +71,10 @@ describeInBrowser("terms of use", () => {
     await atRest(page);
     await page.getByRole("region", { name: "Text of the terms" }).focus();
     await page.keyboard.press("Tab");
-    expect(await focusedName(page)).toBe("I accept these terms");
+    await soon(async () => expect(await focusedName(page)).toBe("I accept these terms"));
     await page.keyboard.press("Enter");
     await says(page, "You accepted the terms of use.");
-    expect(await focusedName(page)).toStartWith("You accepted the terms of use.");
+    await soon(async () => expect(await focusedName(page)).toStartWith("You accepted the terms of use."));
     await atRest(page);
     expect(await system.lastAudit("user.terms")).toMatchObject({ actor: "wendy", result: "success" });
     await page.locator("summary", { hasText: "Terms of use" }).press("Enter");
