@@ -6,7 +6,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { type AnsibleLab, COLLECTION, isAnsibleHere, openAnsibleLab } from "./support/ansible/lab.ts";
 import { documentText } from "./support/documents.ts";
-import { describeSlowIf } from "./support/thorough.ts";
+import { describeSlowIf, isQuick } from "./support/thorough.ts";
 
 test("no task of a role leaves a secret in the host's log", () => {
   const tasks = [...new Bun.Glob("roles/*/tasks/*.yml").scanSync(COLLECTION)].flatMap((path) =>
@@ -26,6 +26,7 @@ const PASSWORD = "correct horse battery staple";
 
 let lab: AnsibleLab;
 beforeAll(async () => {
+  if (isQuick || !isAnsibleHere) return;
   lab = await openAnsibleLab(Object.fromEntries(PARTS.map((part) => [part, join(COLLECTION, part)])));
   mkdirSync(join(lab.directory, "collections/ansible_collections/uam/uam/roles/package/tasks"), { recursive: true });
   mkdirSync(join(lab.directory, "bin"));
@@ -42,7 +43,7 @@ esac
   );
   chmodSync(program, 0o755);
 });
-afterAll(() => lab.close());
+afterAll(() => lab?.close());
 
 interface Trial {
   /** Of the gate in the inventory. */

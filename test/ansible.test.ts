@@ -5,7 +5,7 @@ import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type AnsibleLab, COLLECTION, isAnsibleHere, openAnsibleLab } from "./support/ansible/lab.ts";
 import { documentText } from "./support/documents.ts";
-import { describeSlowIf } from "./support/thorough.ts";
+import { describeSlowIf, isQuick } from "./support/thorough.ts";
 
 const [, WHO = ""] = /^`people\.yml` .*?^```yaml\n(.*?)^```$/ms.exec(documentText("docs/ansible.md")) ?? [];
 /** Against the service here; test/long/ansible has the whole document. */
@@ -22,10 +22,11 @@ let play: AnsibleLab["play"];
 let run: AnsibleLab["run"];
 let listed: AnsibleLab["listed"];
 beforeAll(async () => {
+  if (isQuick || !isAnsibleHere) return;
   lab = await openAnsibleLab();
   ({ play, run, listed } = lab);
 });
-afterAll(() => lab.close());
+afterAll(() => lab?.close());
 
 describeSlowIf(isAnsibleHere)("docs/ansible.md", () => {
   test("its playbook: a check changes nothing, a run does, and a second one finds nothing to do", async () => {
