@@ -1,4 +1,4 @@
-/** What a package has of the source besides the program: documents, what they install from, and the Ansible collection. */
+/** The files of the source that a package has besides the program: documents, the files that they install, and the Ansible collection. */
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

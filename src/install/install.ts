@@ -1,6 +1,6 @@
 /** The steps that install the service on a host, and those that remove it again. */
 
-import { readAccounts } from "../host/account.ts";
+import { type AccountTable, readAccounts } from "../host/account.ts";
 import { PROFILE_PATHS, sshdFileIn, sudoDirectoryIn } from "../host/profiles/names.ts";
 import { MARKER_GROUP } from "../host/settings.ts";
 import type { HostMode } from "../protocol/host.ts";
@@ -103,9 +103,9 @@ export function planInstall(settings: InstallSettings): readonly Step[] {
   ];
 }
 
-/** Names of the accounts on this host that the service made. */
-export function managedAccounts(): readonly string[] {
-  return [...(readAccounts().groups.get(MARKER_GROUP)?.members ?? [])].sort();
+/** Names of the accounts on this host that the service made, or of those of another table. */
+export function managedAccounts({ groups }: Pick<AccountTable, "groups"> = readAccounts()): readonly string[] {
+  return [...(groups.get(MARKER_GROUP)?.members ?? [])].sort();
 }
 
 /** The installation that `uam uninstall` finds on the host. */

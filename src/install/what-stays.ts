@@ -1,9 +1,9 @@
 /** What `uam uninstall` leaves on the host, in words: above all who can still log in. */
 
 import { type AccountTable, readAccounts } from "../host/account.ts";
-import { MARKER_GROUP } from "../host/settings.ts";
 import { counted } from "../shared/text/counted.ts";
 import { DAY } from "../shared/time/clock.ts";
+import { managedAccounts } from "./install.ts";
 import { CONFIG_DIRECTORY, SSHD_DROP_IN, STATE_DIRECTORY } from "./settings.ts";
 
 export interface LeftAccounts {
@@ -14,8 +14,9 @@ export interface LeftAccounts {
 }
 
 /** The accounts on this host that the service made, or those of another table. */
-export function leftAccounts(now: Date, { groups, shadow }: AccountTable = readAccounts()): LeftAccounts {
-  const all = [...(groups.get(MARKER_GROUP)?.members ?? [])].sort();
+export function leftAccounts(now: Date, table: AccountTable = readAccounts()): LeftAccounts {
+  const all = managedAccounts(table);
+  const { shadow } = table;
   const isOpen = (name: string) => (shadow?.get(name)?.expires ?? Number.POSITIVE_INFINITY) * DAY > now.getTime();
   return { all, open: shadow === undefined ? undefined : all.filter(isOpen) };
 }

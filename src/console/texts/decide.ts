@@ -2,6 +2,8 @@
 
 import { count, inLanguage } from "./language.ts";
 
+const ENDS = "Keys stop working and sessions are closed at once. An administrator can give the access back.";
+
 const en = {
   title: "We need your answer",
   /** Once everything on the page is answered, before a later look, too. */
@@ -39,14 +41,14 @@ const en = {
   /** What follows from the answers. */
   follows: {
     vouch: "An administrator then decides, and sees your answer.",
-    end: "It ends at once: keys stop working and sessions are closed. An administrator can give it back.",
+    end: ENDS,
     access: "",
     review: "",
   },
   /** Further answers, for reviews: behind a button of their own each, so that none is given by a thumb that slipped. */
   end: {
     open: "End the access …",
-    follows: "Keys stop working and sessions are closed at once. An administrator can give the access back.",
+    follows: ENDS,
     send: (name: string) => `End the access of ${name} now`,
   },
   shorten: {

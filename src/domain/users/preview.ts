@@ -155,7 +155,8 @@ async function opening(context: Context, { keys, owed }: Found, user: User): Pro
 const JOBS_GO = "Crontab, at jobs and lingering are removed, and enabling does not give them back.";
 
 /** Of a user who is logged in to the pages: there they may still take access away from themselves. */
-const PAGES_STAY = "Who is logged in to the pages stays so until signed out, to read them and to revoke keys.";
+const PAGES_STAY =
+  "Their browsers stay logged in to the pages until they are signed out, to read them and to revoke keys.";
 
 function whatEnds({ user, keys }: Found): readonly string[] {
   const account = hostAccountOf(user.username);

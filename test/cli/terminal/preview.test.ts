@@ -26,7 +26,7 @@ describe("uam user --preview", () => {
     const { code, stdout, stderr } = await untouched(() => cli.run(["user", "disable", "alice", "--preview"]));
     expect([code, stderr]).toEqual([0, "Nothing was changed.\n"]);
     expect(stdout).toStartWith(
-      "alice can no longer log in.\nEvery SSH session, process and scheduled job of ext_alice ends.\nCrontab, at jobs and lingering are removed, and enabling does not give them back.\nWho is logged in to the pages stays so until signed out, to read them and to revoke keys.\nalice@example.org gets a mail.\n\nOn the host:\n",
+      "alice can no longer log in.\nEvery SSH session, process and scheduled job of ext_alice ends.\nCrontab, at jobs and lingering are removed, and enabling does not give them back.\nTheir browsers stay logged in to the pages until they are signed out, to read them and to revoke keys.\nalice@example.org gets a mail.\n\nOn the host:\n",
     );
     expect(stdout).toMatch(/\n {2}would run: \/usr\/sbin\/usermod .*ext_alice\n/);
     const logged = (await cli.run(["user", "disable", "alice"])).stderr;

@@ -51,7 +51,7 @@ describe("POST /users/:id/disable?preview=true", () => {
         "2 keys stop working: laptop, desktop.",
         "Every SSH session, process and scheduled job of ext_alice ends.",
         "Crontab, at jobs and lingering are removed, and enabling does not give them back.",
-        "Who is logged in to the pages stays so until signed out, to read them and to revoke keys.",
+        "Their browsers stay logged in to the pages until they are signed out, to read them and to revoke keys.",
         "alice@example.org gets a mail.",
       ],
       host: ["would shutAccount ext_alice"],

@@ -95,7 +95,7 @@ function disableOne({ user: reference, reason, json }: One): Command {
   };
 }
 
-/** What is true of the access now, in sentences. */
+/** The state of the access now, in sentences. */
 function outcome({ username }: UserRow, known: Confirmation | undefined, isPlanned: boolean): string {
   const isEverywhere = known === undefined || known.confirmed === known.total;
   const ended = isPlanned

@@ -185,7 +185,7 @@ function ownProfileOption() {
   );
 }
 
-/** What is missing until a new user can log in, and how they come to know of it. */
+/** Says what a new user still needs to log in, and how they hear of it. */
 function whatIsNext({ username }: UserRow, { site, sendsMail }: Policy, invocation: string): string {
   const where = site.console ? `at ${site.baseUrl}/` : "over the API";
   const next = `${username} has no key yet: they log in ${where} with a one-time code, and add one.\n`;
