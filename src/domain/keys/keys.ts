@@ -107,28 +107,9 @@ export function revokeKey(context: Context, userId: number, keyId: number): Prom
     const { user, keys, owed } = await lockUserAndKeys(op, userId);
     const key = await requireKey(op, keys, keyId);
     const note = await noteClosing(context, { userId, kind: "revoke", keyId, action: "key.revoke" });
-    return await takeKey(op, { user, keys, owed, key, note });
+    return await carryOutRevocation(op, { user, keys, owed, key, note });
   });
 }
-
-/** Continues a revocation that was noted and then interrupted; false if nothing is left to do. */
-export async function finishRevocation(op: ClosingOperation, userId: number, note: Closing): Promise<boolean> {
-  const { user, keys, owed } = await lockUserAndKeys(op, userId);
-  const key = keys.find(({ id }) => id === note.keyId);
-  if (key !== undefined) await takeKey(op, { user, keys, owed, key, note: note.id });
-  else await settleClosing(op.tx, note.id);
-  return key !== undefined;
-}
-
-/** Also settles the note. */
-const markRevoked = preparedOnce((tx) =>
-  tx
-    .with(settledClosing(tx))
-    .update(sshKeys)
-    .set({ status: "revoked", revokedAt: sql`${sql.placeholder("at")}` })
-    .where(eq(sshKeys.id, sql.placeholder("id")))
-    .prepare("revoke_key"),
-);
 
 /** A key that is being revoked. */
 interface Revocation {
@@ -139,7 +120,7 @@ interface Revocation {
   readonly note: number;
 }
 
-async function takeKey(op: ClosingOperation, { user, keys, owed, key, note }: Revocation): Promise<KeyRow> {
+async function carryOutRevocation(op: ClosingOperation, { user, keys, owed, key, note }: Revocation): Promise<KeyRow> {
   const { clock, policy } = op.context;
   op.begun(unfinished(key, "It stays out of the file"));
   op.record({ detail: { fingerprint: key.fingerprint } });
@@ -174,6 +155,25 @@ async function takeKey(op: ClosingOperation, { user, keys, owed, key, note }: Re
   }
   return { ...key, status: "revoked", revokedAt };
 }
+
+/** Continues a revocation that was noted and then interrupted; false if nothing is left to do. */
+export async function finishRevocation(op: ClosingOperation, userId: number, note: Closing): Promise<boolean> {
+  const { user, keys, owed } = await lockUserAndKeys(op, userId);
+  const key = keys.find(({ id }) => id === note.keyId);
+  if (key !== undefined) await carryOutRevocation(op, { user, keys, owed, key, note: note.id });
+  else await settleClosing(op.tx, note.id);
+  return key !== undefined;
+}
+
+/** Also settles the note. */
+const markRevoked = preparedOnce((tx) =>
+  tx
+    .with(settledClosing(tx))
+    .update(sshKeys)
+    .set({ status: "revoked", revokedAt: sql`${sql.placeholder("at")}` })
+    .where(eq(sshKeys.id, sql.placeholder("id")))
+    .prepare("revoke_key"),
+);
 
 /** The removed jobs: here, and on further hosts, if there are any; their jobs are not known yet. */
 async function jobsGone({ context }: ClosingOperation, here: JobsGone | undefined): Promise<MailedJobs> {

@@ -1,4 +1,4 @@
-/** The texts of all mails. Pure; all values may come from strangers and cannot break out of the line they are on. */
+/** The texts of mails about codes, applications, accounts and keys; the other *-messages.ts have the rest. Pure; all values may come from strangers and cannot break out of the line they are on. */
 
 import type { Site } from "../operation/context.ts";
 import { whenOpen } from "./hours-phrases.ts";
