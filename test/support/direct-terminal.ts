@@ -3,6 +3,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { readdirSync, statSync } from "node:fs";
 import { NAME, sshd, UID } from "./direct-host.ts";
+import { PATIENT } from "./sshd.ts";
 import { until } from "./until.ts";
 
 export interface TerminalClient {
@@ -17,7 +18,7 @@ export function connectClient(program: "ssh" | "sftp", key: string, more: readon
   const options = ["-F", "none", "-o", "BatchMode=yes", "-o", "StrictHostKeyChecking=no", "-o", "LogLevel=ERROR"];
   const port = [program === "ssh" ? "-p" : "-P", String(sshd.port)];
   const to = ["-o", "UserKnownHostsFile=/dev/null", "-i", key, ...port, ...more, `${NAME}@127.0.0.1`];
-  const child = spawn(program, [...options, ...to]);
+  const child = spawn(program, [...options, ...PATIENT, ...to]);
   let said = "";
   child.stdout.on("data", (chunk: Buffer) => {
     said += chunk.toString();

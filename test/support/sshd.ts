@@ -7,6 +7,9 @@ import type { HostKey } from "../../src/protocol/host.ts";
 import { SHORT_HANG } from "./hang.ts";
 import { freePort } from "./port.ts";
 
+/** For a client: an sshd that reads its configuration anew does not listen for a moment. */
+export const PATIENT = ["-o", "ConnectionAttempts=20"] as const;
+
 export interface TestSshd {
   readonly config: string;
   readonly port: number;
@@ -40,6 +43,7 @@ export async function startSshd(directory: string, extra: readonly string[] = []
   const options = (user: string, keyPath: string) => [
     ...["-F", "none", "-o", "BatchMode=yes", "-o", "IdentitiesOnly=yes", "-o", "StrictHostKeyChecking=no"],
     ...["-o", "UserKnownHostsFile=/dev/null", "-o", "LogLevel=ERROR", "-o", "ConnectTimeout=60"],
+    ...PATIENT,
     ...["-i", keyPath, "-p", String(port), `${user}@127.0.0.1`],
   ];
   await answering(port);

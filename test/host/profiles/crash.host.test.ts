@@ -31,6 +31,7 @@ import {
 import { describeOnHost, testSettings } from "../../support/host-account.ts";
 import { startHostAs } from "../../support/host-client.ts";
 import { forgetProfiles, profiledSettings, profiledSshd } from "../../support/profiled-host.ts";
+import { PATIENT } from "../../support/sshd.ts";
 import { until } from "../../support/until.ts";
 import { change, openService, type Place, type Stored, type Subject, type Work } from "./crash/service.ts";
 
@@ -234,7 +235,7 @@ describeOnHost("a profile is changed, and the service dies", () => {
     const to = ["-o", "UserKnownHostsFile=/dev/null", "-i", key, "-p", String(sshd.port)];
     const at = given.indexOf(":");
     const [before, after] = at === -1 ? [given, []] : [given.slice(0, at), given.slice(at + 1)];
-    const argv = ["ssh", ...options, ...to, ...before, `${NAME}@127.0.0.1`, ...after];
+    const argv = ["ssh", ...options, ...PATIENT, ...to, ...before, `${NAME}@127.0.0.1`, ...after];
     const child = Bun.spawn(argv, { stdio: ["ignore", "pipe", "ignore"] });
     const text = await new Response(child.stdout).text();
     await child.exited;

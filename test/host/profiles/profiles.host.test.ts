@@ -35,6 +35,7 @@ import {
 } from "../../support/direct-host.ts";
 import { describeOnHost } from "../../support/host-account.ts";
 import { forgetProfiles, profiledSettings, profiledSshd, profilePathsIn } from "../../support/profiled-host.ts";
+import { PATIENT } from "../../support/sshd.ts";
 import { until } from "../../support/until.ts";
 
 const named = (kind: string): string => `t${RUN}-${kind}`;
@@ -68,7 +69,10 @@ describeOnHost("profiles in direct mode", () => {
   const says = (command: string, input = ""): string => {
     const options = ["-F", "none", "-o", "BatchMode=yes", "-o", "StrictHostKeyChecking=no", "-o", "LogLevel=ERROR"];
     const to = ["-o", "UserKnownHostsFile=/dev/null", "-i", made?.path ?? "", "-p", String(sshd.port)];
-    const { stdout } = spawnSync("ssh", [...options, ...to, `${NAME}@127.0.0.1`, command], { encoding: "utf8", input });
+    const { stdout } = spawnSync("ssh", [...options, ...PATIENT, ...to, `${NAME}@127.0.0.1`, command], {
+      encoding: "utf8",
+      input,
+    });
     return stdout;
   };
   const groups = (): readonly string[] =>
@@ -129,7 +133,9 @@ describeOnHost("profiles in direct mode", () => {
   function sftpOf(commands: string): { readonly status: number | null } {
     const options = ["-F", "none", "-o", "BatchMode=yes", "-o", "StrictHostKeyChecking=no", "-o", "LogLevel=ERROR"];
     const to = ["-o", "UserKnownHostsFile=/dev/null", "-i", made?.path ?? "", "-P", String(sshd.port)];
-    return spawnSync("sftp", ["-b", "-", ...options, ...to, `${NAME}@127.0.0.1`], { input: `${commands}\n` });
+    return spawnSync("sftp", ["-b", "-", ...options, ...PATIENT, ...to, `${NAME}@127.0.0.1`], {
+      input: `${commands}\n`,
+    });
   }
 
   test("what was planted with a shell runs in no narrower profile", async () => {

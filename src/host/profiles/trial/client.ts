@@ -46,6 +46,8 @@ export function writeClientConfig(door: Door): string {
     "ControlMaster no",
     "ControlPath none",
     "ConnectTimeout 15",
+    // An sshd that has just been told to read its configuration anew does not listen for a moment.
+    "ConnectionAttempts 5",
     // First, because it is the cheapest by far: the key exchange is not what is tried.
     "KexAlgorithms ^curve25519-sha256",
   ];
