@@ -10,6 +10,7 @@ import { bunRuntime } from "../../../src/runtime/bun.ts";
 import { openServices } from "../../../src/server/compose.ts";
 import { silentLog } from "../../../src/shared/log.ts";
 import { databaseDirectory } from "../../support/directory.ts";
+import { HANG } from "../../support/hang.ts";
 import { freshKey } from "../../support/keys.ts";
 import { describeSlow } from "../../support/thorough.ts";
 import { needs } from "../../support/tools.ts";
@@ -70,6 +71,15 @@ describeSlow("uam completion bash", () => {
       .filter((word) => word !== "");
   }
 
+  /** The same for what is stored, of which a machine that is busy may offer nothing: it is asked again until it does. */
+  function offered(...words: readonly string[]): readonly string[] {
+    const end = performance.now() + HANG;
+    for (;;) {
+      const names = complete(...words);
+      if (names.length > 0 || performance.now() > end) return names;
+    }
+  }
+
   test("offers commands, subcommands, options and their values", () => {
     expect(complete("uam", "us")).toEqual(["user"]);
     expect(complete("uam", "")).toContain("healthcheck");
@@ -88,16 +98,16 @@ describeSlow("uam completion bash", () => {
     expect(complete("uam", "user", "show", "a")).toEqual([]);
     expect(existsSync(environment.UAM_DATA_DIR)).toBe(false);
     await fill();
-    expect(complete("uam", "user", "show", "a")).toEqual(["alice"]);
-    expect(complete("uam", "user", "extend", "--days", "3", "")).toEqual(expect.arrayContaining(["alice", "bob"]));
-    expect(complete("uam", "user", "delete", "alice", "b")).toEqual(["bob"]);
+    expect(offered("uam", "user", "show", "a")).toEqual(["alice"]);
+    expect(offered("uam", "user", "extend", "--days", "3", "")).toEqual(expect.arrayContaining(["alice", "bob"]));
+    expect(offered("uam", "user", "delete", "alice", "b")).toEqual(["bob"]);
     expect(complete("uam", "user", "disable", "--st")).toEqual(["--status"]);
-    expect(complete("uam", "lock", "ext_")).toEqual(["ext_alice", "ext_bob"]);
-    expect(complete("uam", "key", "revoke", "b")).toEqual(["bob"]);
-    for (const user of ["bob", "ext_bob", "2"]) expect(complete("uam", "key", "revoke", user, "1")).toEqual(["1"]);
+    expect(offered("uam", "lock", "ext_")).toEqual(["ext_alice", "ext_bob"]);
+    expect(offered("uam", "key", "revoke", "b")).toEqual(["bob"]);
+    for (const user of ["bob", "ext_bob", "2"]) expect(offered("uam", "key", "revoke", user, "1")).toEqual(["1"]);
     expect(complete("uam", "key", "revoke", "alice", "1")).toEqual([]);
-    expect(complete("uam", "admin", "passwd", "c")).toEqual(["chief"]);
-    expect(complete("uam", "approval", "approve", "1")).toEqual(["1"]);
+    expect(offered("uam", "admin", "passwd", "c")).toEqual(["chief"]);
+    expect(offered("uam", "approval", "approve", "1")).toEqual(["1"]);
     expect(complete("uam", "user", "show", "alice", "b")).toEqual([]);
     expect(complete("uam", "user", "show", "%")).toEqual([]);
   });
