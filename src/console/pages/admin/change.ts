@@ -38,10 +38,18 @@ export interface WayBack {
 
 /** Makes the change as `makeChange` does. There is a way back only if the user was as shown: without it, they may have been otherwise before. */
 export async function makeUndoable(user: UserRecord, change: Change, reason: string) {
-  const answer = await ask(user.id, change, {}, reason, user.updated_at).catch((error: unknown) => {
-    if (isChanged(error)) return ask(user.id, change, {}, reason);
+  return await makeIfUnchanged(user, change, reason).catch(async (error: unknown) => {
+    if (isChanged(error)) return made(user, change, await ask(user.id, change, {}, reason));
     throw error;
   });
+}
+
+/** The same, but fails with `isChanged()`, and changes nothing, if the user is no longer as shown. */
+export async function makeIfUnchanged(user: UserRecord, change: Change, reason: string) {
+  return made(user, change, await ask(user.id, change, {}, reason, user.updated_at));
+}
+
+function made(user: UserRecord, change: Change, answer: Awaited<ReturnType<typeof ask>>) {
   return { hosts: hostsSentence(answer), back: wayBack(user, change, answer) };
 }
 

@@ -127,6 +127,30 @@ describeInBrowser("undo for several users", () => {
     expect(await ends()).toEqual([extended[0], extended[1], before[2]]);
   });
 
+  test("is not needed for a later end that somebody gave before the run to a date: it stays", async () => {
+    await open();
+    await page.getByRole("checkbox", { name: "Select all 3 on this page" }).click();
+    await press("Extend 3 users …");
+    await dialog()
+      .getByLabel("Or until")
+      .fill(
+        shift(system.clock.now(), 40 * DAY)
+          .toISOString()
+          .slice(0, 16),
+      );
+    await press("Show what will happen");
+    const confirm = dialog().getByRole("button", { name: "Extend 3 users", exact: true });
+    await confirm.waitFor();
+    const later = shift(system.clock.now(), 60 * DAY).toISOString();
+    await admin.call("POST", `/users/${ids.anna}/extend`, { until: later });
+    await confirm.click();
+    await dialog()
+      .getByRole("region", { name: "Failed for 1 user" })
+      .getByText("anna has been changed since")
+      .waitFor();
+    expect((await ends())[0]).toBe(later);
+  });
+
   test("that was stopped, or that the service did not answer, goes on with those who are left", async () => {
     const before = await ends();
     await open();

@@ -13,7 +13,7 @@ import { Button } from "../../../ui/button.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { Form } from "../../../ui/form.tsx";
 import { useUnsaved } from "../../../ui/unsaved.tsx";
-import { type Change, isChanged, makeUndoable, previewChange, undo, type WayBack } from "../change.ts";
+import { type Change, isChanged, makeIfUnchanged, makeUndoable, previewChange, undo, type WayBack } from "../change.ts";
 import { useReason } from "../reason.tsx";
 import { useEnd } from "../user/end-fields.tsx";
 import type { UserRecord } from "../user/record.ts";
@@ -160,7 +160,8 @@ const WELCOME: Work = {
 function workOf(change: Change): Work {
   return {
     preview: ({ id }) => previewChange(id, change),
-    make: (user, why) => makeUndoable(user, change, why),
+    // A date brings the end forward of who has been given a later one since.
+    make: (user, why) => ("until" in change ? makeIfUnchanged : makeUndoable)(user, change, why),
   };
 }
 
