@@ -142,4 +142,5 @@ export const ROUTES = {
   updateWebhook: ["PATCH", "/webhooks/{id}"],
   uploadKey: ["POST", "/me/keys"],
   welcomeUser: ["POST", "/users/{id}/welcome"],
+  withdrawExtension: ["DELETE", "/me/extension"],
 };

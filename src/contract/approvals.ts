@@ -1,4 +1,4 @@
-/** /approvals: anyone applies for access, administrators decide. /me/extension: users ask for more time. */
+/** /approvals: anyone applies for access, administrators decide. /me/extension: users ask for more time, and withdraw it. */
 
 import * as v from "valibot";
 import { APPLICATION_SORTS } from "../shared/product/application-sorts.ts";
@@ -216,5 +216,15 @@ export const approvals = {
       409: "A request of yours is pending; or, which is final, the account is disabled or being deleted, or its recycle period is over",
     },
     reasons: ["user.missing", "user.not_active", "user.deleting", "user.recycled", "extension.pending"],
+  },
+  "DELETE /me/extension": {
+    operationId: "withdrawExtension",
+    summary: "Withdraw the request for more time",
+    description:
+      "While it is pending, whoever asked. Nobody can approve it any more: it is `rejected`, with the reason `Withdrawn`. You can ask again.",
+    who: externalUsers,
+    answer: ApplicationRecord,
+    refusals: { 404: "No request of yours is pending" },
+    reasons: ["user.missing", "application.missing"],
   },
 } as const satisfies Routes;

@@ -169,6 +169,10 @@ export function createChanges(app: TestApp, helper: Client, hookUrl: string) {
       return { path: `/users/${id}/access` };
     },
     "POST /me/extension": async () => ({ path: "/me/extension", body: { days: 30, reason: "Still testing" } }),
+    "DELETE /me/extension": async ({ client }) => {
+      await made("/me/extension", { days: 30, reason: "Still testing" }, client);
+      return { path: "/me/extension" };
+    },
     "POST /me/company/users/{id}/end": async (by) => {
       const { id } = await user();
       await app.db

@@ -8,6 +8,7 @@ import { publicMessage, UamError } from "../../shared/errors.ts";
 import type { Hours } from "../../shared/hours/hours.ts";
 import type { ApplicationSort } from "../../shared/product/application-sorts.ts";
 import { offsetOf, type Page, type Paged } from "../../shared/product/page.ts";
+import { WITHDRAWN } from "../../shared/product/statuses.ts";
 import { MAX_HOURS_WISH } from "../../shared/text/person.ts";
 import type { Database } from "../../store/client.ts";
 import { type ApprovalRow, approvals, type UserRow } from "../../store/schema.ts";
@@ -212,7 +213,8 @@ async function lockPending(op: Operation, id: number): Promise<ApprovalRow> {
   if (row === undefined)
     throw new UamError("not_found", "There is no such application", { reason: "application.missing" });
   if (row.status !== "pending") {
-    throw new UamError("conflict", `The application was already ${row.status}`, { reason: "application.reviewed" });
+    const decided = row.reason === WITHDRAWN ? "withdrawn" : row.status;
+    throw new UamError("conflict", `The application was already ${decided}`, { reason: "application.reviewed" });
   }
   return row;
 }

@@ -1,14 +1,15 @@
 /** Requests for more time: users make one for their own account, and administrators review it like an application. */
 
-import { and, eq } from "drizzle-orm";
+import { and, eq, type SQL } from "drizzle-orm";
 import { UamError } from "../../shared/errors.ts";
 import { latestEnd } from "../../shared/product/extension.ts";
 import { MAX_REQUESTED_DAYS } from "../../shared/product/limits.ts";
+import { WITHDRAWN } from "../../shared/product/statuses.ts";
 import { requireText } from "../../shared/text/text.ts";
 import { shift } from "../../shared/time/clock.ts";
 import { type ApprovalRow, approvals } from "../../store/schema.ts";
 import { closingsOf } from "../accounts/closings.ts";
-import { isExpired, lockUserIfStored, requireFound, type User } from "../accounts/find-user.ts";
+import { isExpired, lockUser, lockUserIfStored, requireFound, type User } from "../accounts/find-user.ts";
 import { MAX_PURPOSE } from "../accounts/username.ts";
 import { queueMail } from "../mail/outbox.ts";
 import { extensionRejected } from "../mail/request-messages.ts";
@@ -69,6 +70,30 @@ export function requestExtension(
     await tellOfApplications(op, notice);
     op.record({ detail: { application: application.id } });
     return application;
+  });
+}
+
+/**
+ * Takes back the request for more time of this user, whoever made it: nobody can approve it any more. Of a withdrawal and a decision at the same
+ * moment one counts. Throws `not_found` if none is pending.
+ */
+export function withdrawExtension(context: Context, userId: number): Promise<ApprovalRow> {
+  const entry = { action: "extension.withdraw", resourceId: String(userId), subjectId: userId } as const;
+  return audited(context, entry, async (op) => {
+    // Locks the user's row before the request's, as deciding about it does.
+    const { username } = await lockUser(op.tx, userId);
+    op.about({ detail: { username } });
+    const [withdrawn] = await op.tx
+      .update(approvals)
+      .set({ status: "rejected", reason: WITHDRAWN, reviewedBy: context.actor.name, reviewedAt: context.clock.now() })
+      .where(isPendingOf(userId))
+      .returning();
+    if (withdrawn === undefined) {
+      const sentence = `No request for more time of ${username} waits for a decision`;
+      throw new UamError("not_found", sentence, { reason: "application.missing" });
+    }
+    op.record({ detail: { application: withdrawn.id } });
+    return withdrawn;
   });
 }
 
@@ -134,10 +159,13 @@ async function requireMayAsk(op: Operation, user: User): Promise<void> {
       reason: "user.recycled",
     });
   }
-  const pending = and(eq(approvals.userId, user.id), eq(approvals.kind, "extension"), eq(approvals.status, "pending"));
-  if ((await op.tx.$count(approvals, pending)) > 0) {
-    throw new UamError("conflict", `More time for ${username} is asked for already; wait until that is decided`, {
-      reason: "extension.pending",
-    });
+  if ((await op.tx.$count(approvals, isPendingOf(user.id))) > 0) {
+    const sentence = `More time for ${username} is asked for already; wait until that is decided or withdrawn`;
+    throw new UamError("conflict", sentence, { reason: "extension.pending" });
   }
+}
+
+/** The user's request that waits for a decision, of which there is one at most. */
+function isPendingOf(userId: number): SQL | undefined {
+  return and(eq(approvals.userId, userId), eq(approvals.kind, "extension"), eq(approvals.status, "pending"));
 }

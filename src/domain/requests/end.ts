@@ -2,6 +2,7 @@
 
 import { and, eq, type SQL } from "drizzle-orm";
 import { allowedOn, readAllowed } from "../../shared/hours/allowed.ts";
+import { WITHDRAWN } from "../../shared/product/statuses.ts";
 import { formatOptionalTimestamp } from "../../shared/time/timestamp.ts";
 import { approvals, LOCAL_HOST, users } from "../../store/schema.ts";
 import { type Closed, owedSentence, shutOnHost, unfinished } from "../accounts/access.ts";
@@ -82,7 +83,7 @@ async function withdraw(op: Operation, userId: number): Promise<boolean> {
   const { actor, clock } = op.context;
   const [withdrawn] = await op.tx
     .update(approvals)
-    .set({ status: "rejected", reason: "Withdrawn", reviewedBy: actor.name, reviewedAt: clock.now() })
+    .set({ status: "rejected", reason: WITHDRAWN, reviewedBy: actor.name, reviewedAt: clock.now() })
     .where(isPendingRequestOf(userId))
     .returning({ id: approvals.id });
   if (withdrawn !== undefined) op.record({ detail: { withdrawn: withdrawn.id } });

@@ -58,6 +58,7 @@ const ACTIONS = {
   "user.welcome": ["user", "none"],
   "user.terms": ["user", "none"],
   "extension.request": ["user", "none"],
+  "extension.withdraw": ["user", "none"],
   "session.end": ["user", "none"],
   "user.end_sessions": ["user", "user"],
   "key.create": ["ssh_key", "user"],

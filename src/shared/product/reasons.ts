@@ -99,7 +99,7 @@ export const REASONS = {
     "A text is not a network, a network has host bits set, or there are too many; the sentence says which.",
   "network.wider": "A key may be used only from where its user's keys may; the sentence names the network that is not.",
   "application.missing": "There is no such application.",
-  "application.reviewed": "The application was already approved or rejected.",
+  "application.reviewed": "The application was already approved, rejected or withdrawn.",
   "access.not_on_request": "The user need not ask for access: it is open by their start and hours.",
   "access.outside_hours": "It is before the user's start, or outside their hours; the sentence says when they begin.",
   "access.fresh_login": "The session is older than 15 minutes: log in once more, and ask again.",

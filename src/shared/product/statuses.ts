@@ -29,6 +29,8 @@ export type HoursEnd = (typeof HOURS_ENDS)[number];
 
 export const KEY_STATUSES = ["active", "revoked"] as const;
 export const APPROVAL_STATUSES = ["pending", "approved", "rejected"] as const;
+/** The reason that is stored with a request, as a rejected one, that its user took back. */
+export const WITHDRAWN = "Withdrawn";
 /** The subject of an application: an account, more time for one, or access for some hours to one that has to ask. */
 export const APPROVAL_KINDS = ["access", "extension", "access_request"] as const;
 /** What an applicant's sponsor said: not asked, asked, that they answer for them, or that they do not. */

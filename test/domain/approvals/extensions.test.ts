@@ -427,6 +427,61 @@ describe("a user who is deleted", () => {
   });
 });
 
+describe("withdrawExtension()", () => {
+  const withdraw = () => me.call("DELETE", "/me/extension");
+
+  test("takes the request back for good, mails nobody, and records it", async () => {
+    const application = await asked();
+    const before = await app.mails();
+    const { status, body } = await withdraw();
+    expect(status).toBe(200);
+    expect(body.data).toMatchObject({ id: application, status: "rejected", reason: "Withdrawn", reviewed_by: name });
+    expect(await pending()).toEqual([]);
+    expect(await shown()).toMatchObject({ id: application, status: "rejected", reason: "Withdrawn" });
+    expect(await app.mails()).toEqual(before);
+    expect(await app.lastAudit("extension.withdraw")).toMatchObject({
+      ...{ actorType: "user", actor: name, resourceId: String(id), subjectId: id, result: "success" },
+      detail: { username: name, application },
+    });
+    const late = await review(application, { approve: true });
+    expect(late.status).toBe(409);
+    expect(late.body.error).toContain("withdrawn");
+    expect((await ask()).status).toBe(201);
+  });
+
+  test("is refused where none is pending, also once it is decided", async () => {
+    expect((await withdraw()).status).toBe(404);
+    const application = await asked();
+    await review(application, { approve: false, reason: "no" });
+    const refused = await withdraw();
+    expect([refused.status, refused.headers.get("uam-error")]).toEqual([404, "application.missing"]);
+    expect(await stored(application)).toMatchObject({ status: "rejected", reason: "no" });
+  });
+
+  test("of it and a decision at the same instant one counts", async () => {
+    for (let round = 0; round < 8; round++) {
+      const before = (await row()).expireAt;
+      const application = await asked();
+      const decide = () => review(application, { approve: true });
+      const [first, second] = round % 2 === 0 ? [withdraw, decide] : [decide, withdraw];
+      const answers = await Promise.all([first(), second()]);
+      const [withdrawn, reviewed] = round % 2 === 0 ? answers : [...answers].reverse();
+      expect([withdrawn?.status, reviewed?.status].sort()).toEqual(withdrawn?.status === 200 ? [200, 409] : [200, 404]);
+      const isApproved = reviewed?.status === 200;
+      expect((await stored(application))?.status).toBe(isApproved ? "approved" : "rejected");
+      expect((await row()).expireAt.getTime() - before.getTime()).toBe(isApproved ? 10 * DAY : 0);
+    }
+  });
+
+  test("is not for somebody else's", async () => {
+    const application = await asked();
+    const other = await app.user(`other-${name}`);
+    expect((await other.client.call("DELETE", "/me/extension")).status).toBe(404);
+    expect((await admin.call("DELETE", "/me/extension")).status).toBe(403);
+    expect((await stored(application))?.status).toBe("pending");
+  });
+});
+
 describe("GET /me", () => {
   test("shows the newest request while it is pending, and for 30 days after its review", async () => {
     expect(await shown()).toBeNull();

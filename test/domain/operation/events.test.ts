@@ -300,6 +300,22 @@ const EVENTS: readonly Event[] = [
     failure: { username: expect.stringMatching(/^event-/), days: 366, err },
   },
   {
+    action: "extension.withdraw",
+    resourceType: "user",
+    succeed: async () => {
+      const { id, username, client } = await person();
+      const { body } = await client.call("POST", "/me/extension", { days: 5, reason: "more tests" });
+      await client.call("DELETE", "/me/extension");
+      return { id: String(id), known: `${body.data.id} ${username}` };
+    },
+    success: ({ known = "" }) => ({ application: Number(known.split(" ")[0]), username: known.split(" ")[1] }),
+    fail: async () => {
+      const { id, client } = await person();
+      return expectStatus(404, client.call("DELETE", "/me/extension"), String(id));
+    },
+    failure: { username: expect.stringMatching(/^event-/), err },
+  },
+  {
     action: "access.request",
     resourceType: "user",
     succeed: async () => {

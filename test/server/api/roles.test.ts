@@ -85,6 +85,7 @@ const MAY: Readonly<Record<string, readonly Caller[]>> = {
   "DELETE /me/access": USERS,
   "DELETE /users/:id/access": OPERATORS,
   "POST /me/extension": USERS,
+  "DELETE /me/extension": USERS,
   "GET /me/company": USERS,
   "GET /me/company/users": USERS,
   "POST /me/company/users/:id/end": USERS,

@@ -104,6 +104,10 @@ const actions: Readonly<Record<AuditAction | "session.end", ActionWords>> = {
     const more = days === 0 ? "more time" : count(days, "more day", "more days");
     return [`asked for ${more}`, `ask for ${more}`];
   }),
+  "extension.withdraw": action("Request for more time withdrawn", () => [
+    "withdrew the request for more time",
+    "withdraw the request for more time",
+  ]),
   "key.update": action("Key's networks changed", (facts) => [
     `changed from where ${theKey(facts)} may be used`,
     `change from where ${theKey(facts)} may be used`,

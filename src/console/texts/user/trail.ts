@@ -73,6 +73,7 @@ const ACTIONS: Readonly<Record<string, (facts: TrailFacts) => Phrase>> = {
     const time = days === 0 ? "more time" : count(days, "more day", "more days");
     return phrase(`asked for ${time}`, `ask for ${time}`);
   },
+  "extension.withdraw": () => phrase("withdrew the request for more time", "withdraw the request for more time"),
   "approval.submit": () => phrase("applied for access", "apply for access"),
   "approval.review": ({ approved }) =>
     approved === false

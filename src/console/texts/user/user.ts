@@ -101,6 +101,14 @@ const en = {
     reviewed: (days: number, when: string) =>
       `It was for ${count(days, "more day", "more days")}, and was decided on ${when}.`,
     answer: "The answer:",
+    withdraw: {
+      open: "Withdraw it …",
+      title: "Withdraw your request for more time?",
+      text: "Nobody decides about it any more, and your access ends as it would have. You can ask again.",
+      submit: "Withdraw it",
+      busy: "Withdrawing …",
+      done: "Your request is withdrawn.",
+    },
     disabled: "A disabled account cannot be extended from here. Ask for it to be opened again first.",
     tooLate: "It is too late to ask: the account is about to be deleted. Apply for access again if you need it.",
   },

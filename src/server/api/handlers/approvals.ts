@@ -1,8 +1,8 @@
-/** /approvals: anyone applies for access, administrators decide. /me/extension: users ask for more time. */
+/** /approvals: anyone applies for access, administrators decide. /me/extension: users ask for more time, and withdraw it. */
 
 import type { approvals } from "../../../contract/approvals.ts";
 import { listApplications, reviewApplication, submitApplication } from "../../../domain/approvals/approvals.ts";
-import { requestExtension } from "../../../domain/approvals/extensions.ts";
+import { requestExtension, withdrawExtension } from "../../../domain/approvals/extensions.ts";
 import { parseTimestamp } from "../../../shared/time/timestamp.ts";
 import { applicationRecord } from "../../records.ts";
 import type { Handlers } from "../http/call.ts";
@@ -35,4 +35,7 @@ export const approvalHandlers: Handlers<typeof approvals> = {
     const application = await requestExtension(context, session.principal.id, body);
     return applicationRecord(application);
   },
+
+  "DELETE /me/extension": async ({ context, session }) =>
+    applicationRecord(await withdrawExtension(context, session.principal.id)),
 };

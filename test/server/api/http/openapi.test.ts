@@ -63,6 +63,7 @@ const STATUSES: Record<string, readonly number[]> = {
   "DELETE /me/access": [200, 400, 401, 403, 404, 409],
   "DELETE /users/{id}/access": [200, 400, 401, 403, 404, 409],
   "POST /me/extension": [201, 400, 401, 403, 404, 409],
+  "DELETE /me/extension": [200, 400, 401, 403, 404],
   "GET /me/company": [200, 401, 403, 404],
   "GET /me/company/users": [200, 400, 401, 403, 404],
   "POST /me/company/users/{id}/end": [200, 400, 401, 403, 404],

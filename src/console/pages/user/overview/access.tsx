@@ -3,6 +3,7 @@
 import { useState } from "preact/hooks";
 import { REQUEST_DAYS, UNANSWERED } from "../../../../shared/hours/on-request.ts";
 import { PAGES } from "../../../../shared/product/pages.ts";
+import { WITHDRAWN } from "../../../../shared/product/statuses.ts";
 import { MAX_PURPOSE } from "../../../../shared/text/person.ts";
 import { DAY } from "../../../../shared/time/clock.ts";
 import { type AnswerOf, ApiFailure, api } from "../../../api.ts";
@@ -76,7 +77,7 @@ function LastRequest({ rule: { request }, isOpen, shown }: AboutProps) {
       </Notice>
     );
   }
-  if (request?.status !== "rejected" || request.reason === "Withdrawn" || isOpen) return null;
+  if (request?.status !== "rejected" || request.reason === WITHDRAWN || isOpen) return null;
   if (request.reason === UNANSWERED) {
     return (
       <Notice kind="warn" title={texts.unanswered}>

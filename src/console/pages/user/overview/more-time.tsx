@@ -1,6 +1,7 @@
 /** Asking for more time, and what became of it. */
 
 import { useState } from "preact/hooks";
+import { WITHDRAWN } from "../../../../shared/product/statuses.ts";
 import { api, type BodyOf } from "../../../api.ts";
 import { forgetAnswers } from "../../../signed-in.tsx";
 import { userTexts } from "../../../texts/user/user.ts";
@@ -10,9 +11,11 @@ import { Button } from "../../../ui/button.tsx";
 import { moment, useNow } from "../../../ui/clock.ts";
 import { Area, Input } from "../../../ui/field.tsx";
 import { Form } from "../../../ui/form.tsx";
+import { FormDialog } from "../../../ui/form-dialog.tsx";
 import { Failure, Notice } from "../../../ui/notice.tsx";
 import { Section } from "../../../ui/page.tsx";
 import { Typed } from "../../../ui/typed.tsx";
+import { type DialogProps, useDialog } from "../../../ui/use-dialog.ts";
 import { Done } from "../done.tsx";
 import type { OwnAccount } from "../own-account.ts";
 import { urgencyOf } from "./urgency.ts";
@@ -20,12 +23,13 @@ import { urgencyOf } from "./urgency.ts";
 export function MoreTime({ own }: { readonly own: OwnAccount }) {
   const { time } = userTexts;
   const present = useNow();
-  const [isSent, setSent] = useState(false);
+  const [done, setDone] = useState("");
+  const { open, start, props } = useDialog<true>(setDone);
   const isPending = own.extension?.status === "pending";
   return (
     <Section title={time.title}>
-      {isSent ? <Done>{time.sent}</Done> : null}
-      <LastRequest own={own} />
+      {done === "" ? null : <Done key={done}>{done}</Done>}
+      <LastRequest own={own} onWithdraw={() => start(true)} />
       {isPending ? null : own.status === "disabled" ? (
         <p>{time.disabled}</p>
       ) : Date.parse(own.ends.removed_at) <= present ? (
@@ -33,22 +37,48 @@ export function MoreTime({ own }: { readonly own: OwnAccount }) {
       ) : (
         <details open={urgencyOf(own, present) !== "far"}>
           <summary>{time.summary}</summary>
-          <RequestForm onSent={() => setSent(true)} />
+          <RequestForm onSent={() => setDone(time.sent)} />
         </details>
       )}
+      {open ? <Withdraw {...props} /> : null}
     </Section>
   );
 }
 
-function LastRequest({ own }: { readonly own: OwnAccount }) {
+function Withdraw({ onClose, onDone }: DialogProps) {
+  const { withdraw } = userTexts.time;
+  const work = useAction(async () => {
+    try {
+      await api("DELETE /me/extension");
+      onDone(withdraw.done);
+    } finally {
+      // Refused too: it was decided meanwhile.
+      await forgetAnswers();
+    }
+  });
+  return (
+    <FormDialog title={withdraw.title} texts={withdraw} {...{ work, onClose }}>
+      <p>{withdraw.text}</p>
+    </FormDialog>
+  );
+}
+
+interface LastRequestProps {
+  readonly own: OwnAccount;
+  readonly onWithdraw: () => void;
+}
+
+function LastRequest({ own: { extension }, onWithdraw }: LastRequestProps) {
   const { time } = userTexts;
-  const { extension } = own;
-  if (extension === null) return null;
+  if (extension === null || extension.reason === WITHDRAWN) return null;
   const { status, days, created_at, reviewed_at, reason } = extension;
   if (status === "pending") {
     return (
       <Notice kind="info" title={time.pendingTitle}>
         <p>{time.pending(days, moment(created_at))}</p>
+        <div class="actions">
+          <Button onClick={onWithdraw}>{time.withdraw.open}</Button>
+        </div>
       </Notice>
     );
   }
