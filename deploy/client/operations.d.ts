@@ -467,7 +467,7 @@ export interface Operations {
   inviteAdmin: {
     route: "POST /admins";
     input: { body: { username: string; email: string; role?: "owner" | "operator" | "reviewer" | "auditor"; password?: string; passkey?: { id: string; rawId: string; type: "public-key"; response: { clientDataJSON: string; authenticatorData: string; signature: string; userHandle?: string | null } } } };
-    answer: { id: number; username: string; email: string; role: "owner" | "operator" | "reviewer" | "auditor" | (string & {}); status: "active" | "invited" | (string & {}); sso: boolean; passkeys: number; totp: boolean; created_at: string; last_login_at: string | null };
+    answer: { id: number; username: string; email: string; role: "owner" | "operator" | "reviewer" | "auditor" | (string & {}); status: "active" | "invited" | (string & {}); sso: boolean; passkeys: number; totp: boolean; factor_missing: boolean; created_at: string; last_login_at: string | null };
     reason: "admin.taken" | "audit.unrecorded" | "database.full" | "internal" | "login.factor_needed" | "login.locked" | "login.not_recent" | "login.passkey_wrong" | "password.wrong" | "rate.limited" | "rate.refused" | "request.invalid" | "request.origin" | "request.too_large" | "request.too_slow" | "role.insufficient" | "service.busy" | "service.not_ready" | "session.missing" | "session.wrong_kind" | "token.expired" | "token.misplaced" | "token.network" | "token.not_allowed" | "token.revoked" | "token.wrong";
   };
   /** Find out who could log in at a moment of the past. */
@@ -481,7 +481,7 @@ export interface Operations {
   listAdmins: {
     route: "GET /admins";
     input: { query?: { page?: number; page_size?: number } };
-    answer: { total: number; items: ({ id: number; username: string; email: string; role: "owner" | "operator" | "reviewer" | "auditor" | (string & {}); status: "active" | "invited" | (string & {}); sso: boolean; passkeys: number; totp: boolean; created_at: string; last_login_at: string | null })[] };
+    answer: { total: number; items: ({ id: number; username: string; email: string; role: "owner" | "operator" | "reviewer" | "auditor" | (string & {}); status: "active" | "invited" | (string & {}); sso: boolean; passkeys: number; totp: boolean; factor_missing: boolean; created_at: string; last_login_at: string | null })[] };
     reason: "database.full" | "internal" | "login.factor_needed" | "rate.limited" | "request.invalid" | "request.too_large" | "request.too_slow" | "role.insufficient" | "service.not_ready" | "session.missing" | "session.wrong_kind" | "token.expired" | "token.misplaced" | "token.network" | "token.revoked" | "token.wrong";
   };
   /** List applications and users' requests. */
@@ -922,7 +922,7 @@ export interface Operations {
   updateAdmin: {
     route: "PATCH /admins/{id}";
     input: { path: { id: number }; body: { email?: string; role?: "owner" | "operator" | "reviewer" | "auditor"; password?: string; passkey?: { id: string; rawId: string; type: "public-key"; response: { clientDataJSON: string; authenticatorData: string; signature: string; userHandle?: string | null } } } };
-    answer: { id: number; username: string; email: string; role: "owner" | "operator" | "reviewer" | "auditor" | (string & {}); status: "active" | "invited" | (string & {}); sso: boolean; passkeys: number; totp: boolean; created_at: string; last_login_at: string | null };
+    answer: { id: number; username: string; email: string; role: "owner" | "operator" | "reviewer" | "auditor" | (string & {}); status: "active" | "invited" | (string & {}); sso: boolean; passkeys: number; totp: boolean; factor_missing: boolean; created_at: string; last_login_at: string | null };
     reason: "admin.last_owner" | "admin.missing" | "audit.unrecorded" | "database.full" | "internal" | "login.factor_needed" | "login.locked" | "login.not_recent" | "login.passkey_wrong" | "password.wrong" | "rate.limited" | "rate.refused" | "request.invalid" | "request.origin" | "request.too_large" | "request.too_slow" | "role.insufficient" | "service.busy" | "service.not_ready" | "session.missing" | "session.wrong_kind" | "sso.managed" | "token.expired" | "token.misplaced" | "token.network" | "token.not_allowed" | "token.revoked" | "token.wrong";
   };
   /** Change a company. */

@@ -29,6 +29,11 @@ const AdminRecord = v.pipe(
     ),
     passkeys: v.pipe(v.number(), v.integer(), v.minValue(0), v.description("How many they have"), v.examples([2])),
     totp: v.pipe(v.boolean(), v.examples([true]), v.description("Whether an authenticator app is set up")),
+    factor_missing: v.pipe(
+      v.boolean(),
+      v.examples([false]),
+      v.description("Whether they still have to set up what `UAM_ADMIN_LOGIN` asks of administrators"),
+    ),
     created_at: timestamp,
     last_login_at: v.nullable(timestamp),
   }),

@@ -3,7 +3,6 @@
 import type { OwedClosing } from "../domain/accounts/closings.ts";
 import { statusAt } from "../domain/accounts/find-user.ts";
 import type { OwnTerms } from "../domain/accounts/terms.ts";
-import type { AdminEntry } from "../domain/auth/administrators/admin-rows.ts";
 import type { PasskeyEntry } from "../domain/auth/factors/passkeys.ts";
 import type { Principal, UsedToken } from "../domain/auth/sessions/sessions.ts";
 import type { TokenEntry } from "../domain/auth/tokens/tokens.ts";
@@ -22,7 +21,6 @@ import { knownHostsLines, sshConfig } from "../shared/text/connection.ts";
 import { formatOptionalTimestamp, formatTimestamp } from "../shared/time/timestamp.ts";
 import type { ApprovalRow, KeyRow, UserRow } from "../store/schema.ts";
 import type { TotpRow } from "../store/schema-passkeys.ts";
-import type { SsoIdentityRow } from "../store/schema-sso.ts";
 import { accessNow, accessTimes, type OwnHosts, ownHoursRecord, ownOnRequest } from "./hours-records.ts";
 import { ownConnection, ownProfile } from "./profile-records.ts";
 
@@ -216,26 +214,6 @@ export function problemRecord({ closing, username }: OwedClosing) {
 /** The dashboard's figures by day. */
 export function seriesRecord({ days, states, ends, changes }: Series) {
   return { days, states: [...states], ends: [...ends], changes: [...changes] };
-}
-
-export function adminRecord(admin: AdminEntry) {
-  return {
-    id: admin.id,
-    username: admin.username,
-    email: admin.email,
-    role: admin.role,
-    passkeys: admin.passkeys,
-    totp: admin.totp,
-    created_at: formatTimestamp(admin.createdAt),
-    last_login_at: formatOptionalTimestamp(admin.lastLoginAt),
-    status: admin.status,
-    sso: admin.sso,
-  };
-}
-
-/** Somebody who came in by single sign-on and was removed. */
-export function removedRecord({ id, username, issuer, subject, createdAt }: SsoIdentityRow) {
-  return { id, username, issuer, subject, created_at: formatTimestamp(createdAt) };
 }
 
 export function passkeyRecord(passkey: PasskeyEntry) {

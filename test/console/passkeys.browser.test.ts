@@ -227,7 +227,7 @@ describeInBrowser("passkeys in the console", () => {
     await loggedIn(owner.page);
     await owner.page.goto(PAGES.admins);
     const row = owner.page.getByRole("row").filter({ hasText: visitor.username });
-    await row.getByText("1 passkey").waitFor();
+    await row.getByText("Passkey", { exact: true }).waitFor();
     await mouse(owner.page).press("button", `End sessions of ${visitor.username}`);
     await mouse(owner.page).press("button", "End the sessions");
     await owner.page.getByText(`1 session of ${visitor.username} ended.`).waitFor();

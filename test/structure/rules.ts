@@ -89,9 +89,13 @@ export const PLACES: Readonly<Record<string, Place>> = {
   "server/records.ts": {
     what: "what the API and the command line show of stored rows",
     imports: [
-      ...["domain", "store/schema.ts", "store/schema-sso.ts", "store/schema-passkeys.ts"],
+      ...["domain", "store/schema.ts", "store/schema-passkeys.ts"],
       ...["server/hours-records.ts", "server/profile-records.ts"],
     ],
+  },
+  "server/admin-records.ts": {
+    what: "the same of administrators",
+    imports: ["domain/auth", "domain/operation", "store/schema-sso.ts"],
   },
   "server/hours-records.ts": {
     what: "the same of when users' access is open",
@@ -146,6 +150,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
     what: "HTTP: the contract's handlers, and in http/, which alone knows Elysia, what surrounds them",
     imports: [
       "server/records.ts",
+      "server/admin-records.ts",
       "server/hours-records.ts",
       "server/audit-records.ts",
       "server/diagnosis-record.ts",

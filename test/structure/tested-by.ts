@@ -144,6 +144,7 @@ export const TESTED_BY: Readonly<Record<string, readonly string[]>> = {
   "server/backup.ts": ["cli/commands/service/backup.test.ts"],
   "server/console": ["server/console/console.test.ts"],
   "server/diagnosis-record.ts": ["server/api/http/openapi.test.ts"],
+  "server/admin-records.ts": ["server/api/admins.test.ts"],
   "server/event-records.ts": ["server/api/webhooks.test.ts"],
   "server/events": ["server/events/follower.test.ts"],
   "server/fleet-records.ts": ["server/api/hosts.test.ts"],

@@ -74,7 +74,7 @@ describe("GET /admins", () => {
     const at = app.clock.now().toISOString();
     const { body } = await owner.call("GET", "/admins?page_size=2");
     expect(body.data.total).toBe((await listAdmins(app.system)).length);
-    const common = { created_at: at, last_login_at: null, sso: false, passkeys: 0, totp: false };
+    const common = { created_at: at, last_login_at: null, sso: false, passkeys: 0, totp: false, factor_missing: false };
     expect(body.data.items).toEqual([
       { ...common, id: second.id, username: second.username, email: second.email, role: "auditor", status: "invited" },
       {

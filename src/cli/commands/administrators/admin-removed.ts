@@ -53,7 +53,7 @@ const COLUMNS: readonly Column<RemovedEntry>[] = [
 function runRemoved({ json }: { readonly json: boolean }): Command {
   return async (environment) => {
     const { listRemoved } = await import("../../../domain/auth/sso/removed.ts");
-    const { removedRecord } = await import("../../../server/records.ts");
+    const { removedRecord } = await import("../../../server/admin-records.ts");
     const items = (await withServices(environment, "read", listRemoved)).map(removedRecord);
     if (json) printJson(environment, { items });
     else await printTable(environment, COLUMNS, items);

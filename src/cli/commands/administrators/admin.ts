@@ -207,11 +207,13 @@ const COLUMNS: readonly Column<AdminRecord>[] = [
 function runList({ json }: { readonly json: boolean }): Command {
   return async (environment) => {
     const { listAdmins } = await import("../../../domain/auth/administrators/admin-changes.ts");
-    const { adminRecord } = await import("../../../server/records.ts");
-    const items = (await withServices(environment, "read", listAdmins)).map((admin) => ({
-      ...adminRecord(admin),
-      updated_at: admin.updatedAt.toISOString(),
-    }));
+    const { adminRecord } = await import("../../../server/admin-records.ts");
+    const items = await withServices(environment, "read", async (context) =>
+      (await listAdmins(context)).map((admin) => ({
+        ...adminRecord(context, admin),
+        updated_at: admin.updatedAt.toISOString(),
+      })),
+    );
     if (json) printJson(environment, { items });
     else await printTable(environment, COLUMNS, items);
     return EXIT.done;

@@ -9,6 +9,7 @@ import { useSession } from "../../session.tsx";
 import { signedIn } from "../../signed-in.tsx";
 import { adminsTexts as texts } from "../../texts/admin/admins.ts";
 import { roleTexts } from "../../texts/admin/roles.ts";
+import { common } from "../../texts/common.ts";
 import { Button } from "../../ui/button.tsx";
 import { Copyable } from "../../ui/copy.tsx";
 import { Page, Section } from "../../ui/page.tsx";
@@ -110,6 +111,14 @@ function AdminList({ onOpen }: { readonly onOpen: ((open: Open) => void) | undef
   );
 }
 
+/** What they log in with besides the password; nothing yet of who is invited. */
+function Factor({ admin: { status, passkeys, totp, factor_missing: isMissing } }: { readonly admin: Admin }) {
+  const { factors } = texts;
+  if (status === "invited") return common.dash;
+  const has = passkeys > 0 ? (totp ? factors.both : factors.passkey) : totp ? factors.app : factors.none;
+  return isMissing ? <strong>{texts.factorMissing(has)}</strong> : <span class="whole">{has}</span>;
+}
+
 function columnsFor(own: number, onOpen: ((open: Open) => void) | undefined): readonly Column<Admin>[] {
   const { columns } = texts;
   const shown: readonly Column<Admin>[] = [
@@ -127,7 +136,7 @@ function columnsFor(own: number, onOpen: ((open: Open) => void) | undefined): re
       name: columns.status,
       isEvident: true,
       cell: ({ status, sso }) => (
-        <div class="event">
+        <div class="event words">
           <span class={`status ${status === "active" ? "active" : "pending"}`}>{texts.status[status]}</span>
           {status === "invited" ? <span class="hint">{texts.invitedHint}</span> : null}
           {sso ? <span class="hint">{texts.ssoHint}</span> : null}
@@ -135,19 +144,12 @@ function columnsFor(own: number, onOpen: ((open: Open) => void) | undefined): re
       ),
     },
     { name: columns.email, isEvident: true, cell: ({ email }) => <Address text={email} /> },
-    {
-      name: columns.login,
-      cell: ({ status, last_login_at: at, passkeys, totp }) => (
-        <div class="event">
-          {at === null ? texts.never : <Time at={at} />}
-          {status === "invited" ? null : <span class="hint">{texts.factors(passkeys, totp)}</span>}
-        </div>
-      ),
-    },
+    { name: columns.factor, cell: (admin) => <Factor admin={admin} /> },
+    { name: columns.login, cell: ({ last_login_at: at }) => (at === null ? texts.never : <Time at={at} />) },
   ];
   if (onOpen === undefined) return shown;
   const act = (admin: Admin) => (
-    <span class="actions">
+    <span class="actions three">
       <Button aria-label={texts.change.openOf(admin.username)} onClick={() => onOpen({ what: "change", admin })}>
         {texts.change.open}
       </Button>

@@ -14,16 +14,17 @@ const en = {
   title: "Administrators",
   lead: "Who looks after the users of this service, and what each may do.",
   caption: "Administrators, newest first",
-  columns: { name: "Name", role: "Role", status: "Status", email: "E-mail", login: "Last login", act: "Change" },
+  columns: {
+    ...{ name: "Name", role: "Role", status: "Status", email: "E-mail" },
+    ...{ factor: "Second factor", login: "Last login", act: "Change" },
+  },
   you: "you",
   status: { active: "active", invited: "invited" },
   invitedHint: "no password yet",
   ssoHint: "by single sign-on",
   never: "never",
-  factors: (passkeys: number, totp: boolean) => {
-    const keys = passkeys === 0 ? [] : [count(passkeys, "passkey", "passkeys")];
-    return [...keys, ...(totp ? ["authenticator app"] : [])].join(", ") || "password only";
-  },
+  factors: { both: "Passkey and app", passkey: "Passkey", app: "App", none: "None" },
+  factorMissing: (has: string) => `${has}, which is not enough here`,
   empty: "This page is past the end of the list.",
   shell: "If no owner can log in any more, make one at the shell of the host:",
   shellLabel: "Command that adds an administrator at the shell",

@@ -11,13 +11,13 @@ import { inviteAdmin } from "../../../domain/auth/administrators/admin-invitatio
 import { changeOwnPassword } from "../../../domain/auth/administrators/admin-password.ts";
 import { confirmCaller } from "../../../domain/auth/factors/step-up.ts";
 import { pageRemoved, readmit } from "../../../domain/auth/sso/removed.ts";
-import { adminRecord, removedRecord } from "../../records.ts";
+import { adminRecord, removedRecord } from "../../admin-records.ts";
 import type { Handlers } from "../http/call.ts";
 
 export const adminHandlers: Handlers<typeof administrators> = {
   "GET /admins": async ({ context, query }) => {
     const { total, items } = await pageAdmins(context, query.page);
-    return { total, items: items.map(adminRecord) };
+    return { total, items: items.map((admin) => adminRecord(context, admin)) };
   },
 
   "POST /admins": async ({ context, session, body }) => {
@@ -25,14 +25,14 @@ export const adminHandlers: Handlers<typeof administrators> = {
     const entry = { action: "admin.create", detail: { username, email, role } } as const;
     await confirmCaller(context, session, confirmation, entry);
     const admin = await inviteAdmin(context, { username, email, role });
-    return adminRecord(admin);
+    return adminRecord(context, admin);
   },
 
   "PATCH /admins/:id": async ({ context, session, params, body }) => {
     const { email, role, ...confirmation } = body;
     const entry = { action: "admin.update", resourceId: String(params.id) } as const;
     await confirmCaller(context, session, confirmation, entry);
-    return adminRecord(await updateAdmin(context, params.id, { email, role }));
+    return adminRecord(context, await updateAdmin(context, params.id, { email, role }));
   },
 
   "DELETE /admins/:id": async ({ context, params }) => {

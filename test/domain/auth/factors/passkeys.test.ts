@@ -507,6 +507,18 @@ describe("UAM_ADMIN_LOGIN", () => {
     await at.close();
   });
 
+  test("the list of administrators says who still has to set one up", async () => {
+    const at = await strict("second-factor");
+    const [one, other] = [await made(at), await made(at)];
+    const { client } = await login(one, {}, at);
+    await addPasskeyTo(client, ADMIN_PASSWORD);
+    const { items } = (await client.call("GET", "/admins")).body.data;
+    const missing = (username: string) =>
+      items.find((admin: { username: string }) => admin.username === username)?.factor_missing;
+    expect([one, other].map(({ username }) => missing(username))).toEqual([false, true]);
+    await at.close();
+  });
+
   test("two removals at once leave one", async () => {
     const at = await strict("second-factor");
     const self = await made(at);
