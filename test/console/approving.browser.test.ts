@@ -39,8 +39,8 @@ describeInBrowser("approving an application", () => {
       const dialog = page.getByRole("dialog");
       await dialog.getByLabel("Company").fill("Lindqvist");
       await dialog.getByRole("button", { name: "Approve" }).click();
-      await dialog.getByText("There is no company of exactly that name.").waitFor();
-      await dialog.getByLabel("Company").fill("Lindqvist Labs");
+      await dialog.getByText("Only Lindqvist Labs has that in its name, and stands here now.").waitFor();
+      await soon(async () => expect(await dialog.getByLabel("Company").inputValue()).toBe("Lindqvist Labs"));
       await soon(async () => expect(await dialog.getByLabel("Sponsor's e-mail").inputValue()).toBe("bo@example.org"));
       await dialog.getByLabel("Sponsor's e-mail").fill("vera@example.org");
       await dialog.getByLabel("Access begins").fill("2026-11-23T08:00");
@@ -133,11 +133,11 @@ describeInBrowser("approving an application", () => {
       await page.goto(PAGES.users);
       const filter = page.getByLabel("Company");
       await filter.fill("Nobody's");
-      await page.getByText("There is no company of exactly that name.").waitFor();
+      await page.getByText("No company has that in its name.").waitFor();
       await page.route("**/companies?*", (route) => route.abort());
       await filter.fill("Lindqvist Labs");
       await page.getByText("The service does not answer").first().waitFor();
-      await soon(async () => expect(await page.getByText("There is no company of exactly that name.").count()).toBe(0));
+      await soon(async () => expect(await page.getByText("No company has that in its name.").count()).toBe(0));
     },
     HANG,
   );

@@ -7,7 +7,7 @@ import { argument, command } from "@optique/core/primitives";
 import { string } from "@optique/core/valueparser";
 import type { Company } from "../../../domain/companies/companies.ts";
 import type { Context } from "../../../domain/operation/context.ts";
-import { jsonFlag, pageOptions } from "../../terminal/arguments.ts";
+import { jsonFlag, pageOptions, textOption } from "../../terminal/arguments.ts";
 import { changesOf, companyArgument, limitOptions } from "../../terminal/company-options.ts";
 import { type Command, EXIT, withServices } from "../../terminal/environment.ts";
 import { type Column, printJson, printPage, shortTime } from "../../terminal/output.ts";
@@ -18,7 +18,14 @@ import { update } from "./company-update.ts";
 
 const list = command(
   "list",
-  map(object({ ...pageOptions(), json: jsonFlag() }), (input) => runList(input)),
+  map(
+    object({
+      search: textOption("--search", "TEXT", message`Only companies with this text in their name, in any case.`),
+      ...pageOptions(),
+      json: jsonFlag(),
+    }),
+    (input) => runList(input),
+  ),
   { brief: message`List companies, by name.` },
 );
 
@@ -87,11 +94,13 @@ interface Listed {
   readonly json: boolean;
 }
 
-function runList(input: Listed): Command {
+function runList({ search, ...input }: Listed & { readonly search: string | undefined }): Command {
   return async (environment) => {
     const { listCompanies } = await load();
     const { companyRecord } = await import("../../../server/company-records.ts");
-    const { total, items } = await withServices(environment, "read", (context) => listCompanies(context, input));
+    const { total, items } = await withServices(environment, "read", (context) =>
+      listCompanies(context, input, search),
+    );
     await printPage(environment, COLUMNS, { ...input, total, records: items.map(companyRecord) });
     return EXIT.done;
   };

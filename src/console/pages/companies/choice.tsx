@@ -8,6 +8,7 @@ import { companyTexts as texts } from "../../texts/companies/companies.ts";
 import { number } from "../../texts/language.ts";
 import { oneLine } from "../../typed-text.ts";
 import { Input } from "../../ui/field.tsx";
+import { isolated } from "../../ui/isolated.ts";
 import { sentenceOf } from "../../ui/notice.tsx";
 import { useTyped } from "../../ui/use-typed.ts";
 import { useUniqueId } from "../../unique-id.ts";
@@ -25,13 +26,23 @@ function suggested(text: string) {
   return { ...(text === "" ? {} : { q: text }), page_size: "100" };
 }
 
-/** The number of the company of that name, in any case; null for no name, undefined where there is none. */
-async function idOf(typed: string): Promise<number | null | undefined> {
+interface Found {
+  /** The number of the company of that name, in any case; null for no name. */
+  readonly id?: number | null | undefined;
+  /** Otherwise the only one whose name has the text. */
+  readonly only?: { readonly id: number; readonly name: string } | undefined;
+  /** Why it is neither. */
+  readonly fault?: string;
+}
+
+async function find(typed: string): Promise<Found> {
   const name = oneLine(typed);
-  if (name === "") return null;
-  const { items } = await api("GET /companies", { query: suggested(name) });
+  if (name === "") return { id: null };
+  const { items, total } = await api("GET /companies", { query: suggested(name) });
   const same = items.filter((one) => one.name.toLowerCase() === name.toLowerCase());
-  return (same.find((one) => one.name === name) ?? same[0])?.id;
+  const meant = same.find((one) => one.name === name) ?? same[0];
+  if (meant !== undefined) return { id: meant.id };
+  return total === 1 ? { only: items[0] } : { fault: total === 0 ? choice.unknown : choice.several(total) };
 }
 
 /** The company once it is known; nothing for none. */
@@ -72,6 +83,8 @@ interface InputProps {
   readonly type?: "search";
   readonly text: string;
   readonly onText: (text: string) => void;
+  /** Told when somebody has typed, and leaves the field or presses Enter. */
+  readonly onChange?: () => void;
 }
 
 /** The field, with suggestions; nothing as long as there is no company. */
@@ -106,18 +119,23 @@ interface FilterProps {
   readonly onId: (id: string) => void;
 }
 
+/** A part of a name that is only one company's chooses it once it is typed: not under the fingers of who is typing. */
 export function CompanyFilter({ id, onId }: FilterProps) {
   const [hint, setHint] = useState(choice.filterHint);
-  const typed = useTyped(useName(id === "" ? null : Number(id)), async (text) => {
+  const name = useName(id === "" ? null : Number(id));
+  const look = async (text: string, isTyped = false) => {
     try {
-      const found = await idOf(text);
-      setHint(found === undefined ? choice.unknown : choice.filterHint);
+      const { only, fault = choice.filterHint, id: named } = await find(text);
+      const found = isTyped && only !== undefined ? only.id : named;
+      setHint(found === undefined && only !== undefined ? choice.only(isolated(only.name)) : fault);
       if (found !== undefined) onId(String(found ?? ""));
     } catch (error) {
       setHint(sentenceOf(error));
     }
-  });
-  return <CompanyInput type="search" hint={hint} text={typed.value} onText={typed.type} />;
+  };
+  const typed = useTyped(name, look);
+  const onChange = () => (typed.value === name ? undefined : void look(typed.value, true));
+  return <CompanyInput type="search" hint={hint} text={typed.value} onText={typed.type} onChange={onChange} />;
 }
 
 type OfCompany = Pick<UserRecord, "company_id" | "manager">;
@@ -130,7 +148,7 @@ interface ChoiceOptions {
   readonly alone?: boolean;
 }
 
-/** The `fields` of a user's company; and `read()`: what is changed of it, undefined for a name that is none, which the field then says. */
+/** The `fields` of a user's company; and `read()`: what is changed of it, undefined for a name that is none, or only a part of one, which the field then says. */
 export function useCompany({ user = NONE, alone = false }: ChoiceOptions = {}) {
   const [before] = useState(user);
   const [typed, setTyped] = useState<string>();
@@ -158,8 +176,10 @@ export function useCompany({ user = NONE, alone = false }: ChoiceOptions = {}) {
       </>
     ),
     read: async (): Promise<Partial<OfCompany> | undefined> => {
-      const id = typed === undefined ? before.company_id : await idOf(typed);
-      setError(id === undefined ? choice.unknown : undefined);
+      const { id, only, fault }: Found = typed === undefined ? { id: before.company_id } : await find(typed);
+      // It is seen before it counts: what has the text may be another one than was meant.
+      if (only !== undefined) setTyped(only.name);
+      setError(only === undefined ? fault : choice.completed(isolated(only.name)));
       if (id === undefined) return undefined;
       const now = { company_id: id, manager: id !== null && manager };
       if (id !== before.company_id) return now;

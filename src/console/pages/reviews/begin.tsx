@@ -10,6 +10,7 @@ import type { DialogProps } from "../../ui/use-dialog.ts";
 import { useApi } from "../../use-api.tsx";
 import { daysOf } from "../admin/days.ts";
 import { PreviewedDialog } from "../admin/previewed-dialog.tsx";
+import { CompanyFilter } from "../companies/choice.tsx";
 import { UnansweredWay, type Way } from "./close-review.tsx";
 
 const { begin: texts } = reviewTexts;
@@ -43,8 +44,8 @@ export function BeginReview({ onClose, onDone }: DialogProps) {
         }}
         options={Object.entries(texts.scopes)}
       />
-      {kind === "company" ? <Which route="GET /companies" {...{ which, setWhich }} /> : null}
-      {kind === "host_group" ? <Which route="GET /host-groups" {...{ which, setWhich }} /> : null}
+      {kind === "company" ? <CompanyFilter id={which} onId={setWhich} /> : null}
+      {kind === "host_group" ? <WhichGroup {...{ which, setWhich }} /> : null}
       {kind === "sponsor" ? (
         <Input label={texts.which} type="email" autocomplete="off" required value={which} onValue={setWhich} />
       ) : null}
@@ -63,15 +64,13 @@ export function BeginReview({ onClose, onDone }: DialogProps) {
 }
 
 interface WhichProps {
-  readonly route: "GET /companies" | "GET /host-groups";
   readonly which: string;
   readonly setWhich: (id: string) => void;
 }
 
 /** One of those that there are. */
-function Which({ route, which, setWhich }: WhichProps) {
-  // Groups come all at once, and have no pages.
-  const { data } = useApi(route as "GET /companies", { query: { page_size: "100" } });
+function WhichGroup({ which, setWhich }: WhichProps) {
+  const { data } = useApi("GET /host-groups");
   const options = (data?.items ?? []).map(({ id, name }) => [String(id), name] as const);
   return <Select label={texts.which} value={which} onValue={setWhich} options={[["", texts.choose], ...options]} />;
 }

@@ -53,7 +53,10 @@ const en = {
   choice: {
     hint: "Type a part of its name, and choose. Empty: none.",
     filterHint: "Type a part of its name, and choose.",
-    unknown: "There is no company of exactly that name.",
+    unknown: "No company has that in its name.",
+    several: (total: number) => `${number(total)} companies have that in their names: choose one.`,
+    only: (name: string) => `Only ${name} has that in its name. Enter chooses it.`,
+    completed: (name: string) => `Only ${name} has that in its name, and stands here now. If it is meant, go on.`,
     manager: "Manager: sees and ends the users of the company",
     isManager: "manager",
   },

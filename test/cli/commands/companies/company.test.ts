@@ -31,6 +31,8 @@ describe("uam company", () => {
     expect(await cli.json(["company", "show", String(made.id)])).toEqual(made);
     const { stdout } = await cli.run(["company", "list"]);
     expect(stdout).toMatch(/^ID +NAME +STATUS +USERS +CONTRACT ENDS\n1 +Lindqvist AB +active +0 of 2 +2099-06-30/);
+    expect((await cli.json(["company", "list", "--search", "LINDQ"])).items).toEqual([made]);
+    expect((await cli.json(["company", "list", "--search", "nobody"])).total).toBe(0);
     const changed = await cli.json([
       ...["company", "update", "Lindqvist AB", "--contract-end", "none", "--network", "any", "--max-ttl-days", "30"],
     ]);

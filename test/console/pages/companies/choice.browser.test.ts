@@ -61,7 +61,14 @@ describeInBrowser("the company of a user", () => {
       await page.waitForFunction(() => document.querySelectorAll("dialog datalist option").length === 1);
       await soon(async () => expect(await suggestions.getAttribute("value")).toBe("Lindqvist AB"));
       await hands.press("button", "Create the user");
-      await says(page, "There is no company of exactly that name.");
+      // What is only a part of a name is seen as a whole before it counts.
+      await says(page, "Only Lindqvist AB has that in its name, and stands here now.");
+      const field = page.getByRole("dialog").getByLabel(/^Company/);
+      await soon(async () => expect(await field.inputValue()).toBe("Lindqvist AB"));
+      expect((await client.call("GET", "/users")).body.data.total).toBe(0);
+      await hands.type("Company", "supplier");
+      await hands.press("button", "Create the user");
+      await says(page, "120 companies have that in their names: choose one.");
       await hands.type("Company", "lindqvist ab");
       await hands.press("checkbox", /^Manager/);
       await hands.press("button", "Create the user");
@@ -102,10 +109,17 @@ describeInBrowser("the company of a user", () => {
       await page.getByRole("link", { name: "alice", exact: true }).waitFor();
       await soon(async () => expect(await page.getByLabel("Company").inputValue()).toBe("Lindqvist AB"));
       await hands.type("Company", "nobody");
-      await says(page, "There is no company of exactly that name.");
+      await says(page, "No company has that in its name.");
+      await hands.type("Company", "ab");
+      await says(page, "2 companies have that in their names: choose one.");
       await hands.type("Company", "åkerman ab");
       await page.getByRole("link", { name: "bob", exact: true }).waitFor();
       expect(new URL(page.url()).search).toBe(`?company=${two}`);
+      await hands.type("Company", "lind");
+      await says(page, "Only Lindqvist AB has that in its name. Enter chooses it.");
+      await page.keyboard.press("Enter");
+      await page.getByRole("link", { name: "alice", exact: true }).waitFor();
+      await soon(async () => expect(await page.getByLabel("Company").inputValue()).toBe("Lindqvist AB"));
       await hands.type("Company", "");
       await says(page, "3 users.");
       await page.goto(`${PAGES.users}?company=x`);

@@ -83,6 +83,26 @@ describeInBrowser("reviews", () => {
 
   test(
     "several are answered for at once only with a reason, in the service's words",
+  test(
+    "a company is found by a part of its name",
+    async () => {
+      for (const name of ["Lindqvist AB", "Åkerman AB"]) await admin.call("POST", "/companies", { name });
+      await admin.call("PATCH", "/users/1", { company_id: 1 });
+      const hands = keyboard(page);
+      await page.goto(PAGES.reviews);
+      await hands.press("button", "Begin a review");
+      await hands.choose("Whose access", "Of a company");
+      await hands.type("Company", "lind");
+      await dialog().getByText("Only Lindqvist AB has that in its name.").waitFor();
+      await page.keyboard.press("Enter");
+      await dialog().getByText("The review is about 1 user.").waitFor();
+      await hands.press("button", "Begin it");
+      await page.getByText("The review of 1 user has begun.").waitFor();
+      expect(await review()).toMatchObject({ scope: { company: 1 }, scope_name: "Lindqvist AB" });
+    },
+    HANG,
+  );
+
     async () => {
       const id = await begin();
       await page.goto(reviewPage(id));
