@@ -17,6 +17,7 @@ import { Loaded, useApi } from "../../use-api.tsx";
 import { Done, useDone } from "../admin/done.tsx";
 import { forRole, ReadOnly, useRole } from "../admin/for-role.tsx";
 import { BeginReview } from "./begin.tsx";
+import { NextReview } from "./next.tsx";
 import type { Review } from "./record.ts";
 
 const PAGE_SIZE = 25;
@@ -25,7 +26,9 @@ export const Reviews = signedIn("admin", forRole("reviews", ReviewsPage));
 
 function ReviewsPage() {
   const page = pageOf(useLocation().query.page);
-  const answer = useApi("GET /reviews", { query: { page: String(page), page_size: String(PAGE_SIZE) } });
+  const ask = { page_size: String(PAGE_SIZE) };
+  const answer = useApi("GET /reviews", { query: { ...ask, page: String(page) } });
+  const newest = useApi("GET /reviews", { query: { ...ask, page: "1" } });
   const done = useDone();
   const { open, start, props } = useDialog<true>((sentence) => {
     done.tell(sentence);
@@ -49,6 +52,7 @@ function ReviewsPage() {
     >
       <p class="lead">{texts.lead}</p>
       <ReadOnly area="reviews" />
+      {newest.data === undefined ? null : <NextReview newest={newest.data.items} />}
       <Done what={done.what} />
       <Loaded query={answer}>
         {({ items, total }) => (

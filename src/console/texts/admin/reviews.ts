@@ -18,6 +18,15 @@ const en = {
   status: { open: "open", closed: "closed" },
   counts: (unanswered: number, kept: number, ended: number, shortened: number) =>
     `${number(unanswered)} not answered, ${number(kept)} kept, ${number(ended)} ended, ${number(shortened)} shortened`,
+  next: {
+    none: "No review begins by itself.",
+    hidden: "Owners set whether a review of everybody begins by itself.",
+    every: (words: string, when: string) => `A review of everybody begins by itself every ${words}${when}.`,
+    on: (day: string) => `: the next one on ${day}`,
+    due: ": the next one is due",
+    counted: ", counted from the last one or from when this was set",
+    set: "Set how often",
+  },
   begin: {
     open: "Begin a review",
     submit: "Begin it",

@@ -4,6 +4,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:te
 import { readFileSync } from "node:fs";
 import type { Browser, Page } from "playwright-core";
 import { PAGES, reviewPage } from "../../../../src/shared/product/pages.ts";
+import { DAY } from "../../../../src/shared/time/clock.ts";
+import { admins } from "../../../../src/store/schema-auth.ts";
 import type { Client } from "../../../support/app.ts";
 import { HANG } from "../../../support/hang.ts";
 import { describeInBrowser, expectNoFaults, soon, type WatchedPage } from "../../support/browser.ts";
@@ -82,7 +84,28 @@ describeInBrowser("reviews", () => {
   );
 
   test(
-    "several are answered for at once only with a reason, in the service's words",
+    "it is said when the next one begins by itself, or that none does and where that is set",
+    async () => {
+      await page.goto(PAGES.reviews);
+      await page.getByText("No review begins by itself.").waitFor();
+      await page.getByRole("link", { name: "Set how often" }).click();
+      await page.getByRole("heading", { level: 1, name: "Settings" }).waitFor();
+      await admin.call("PUT", "/settings", { key: "policy.review_every", value: "30d" });
+      await page.goto(PAGES.reviews);
+      await page.getByText("every 30 days, counted from the last one or from when this was set.").waitFor();
+      await begin();
+      const next = new Date(system.clock.now().getTime() + 30 * DAY);
+      await page.reload();
+      const on = next.toLocaleDateString("en-GB", { dateStyle: "medium", timeZone: "Europe/Berlin" });
+      await page.getByText(`begins by itself every 30 days: the next one on ${on}.`).waitFor();
+      await system.db.update(admins).set({ role: "operator" });
+      await page.reload();
+      await page.getByText("Owners set whether a review of everybody begins by itself.").waitFor();
+      await soon(async () => expect(await page.getByRole("link", { name: "Set how often" }).count()).toBe(0));
+    },
+    HANG,
+  );
+
   test(
     "a company is found by a part of its name",
     async () => {
@@ -103,6 +126,8 @@ describeInBrowser("reviews", () => {
     HANG,
   );
 
+  test(
+    "several are answered for at once only with a reason, in the service's words",
     async () => {
       const id = await begin();
       await page.goto(reviewPage(id));
