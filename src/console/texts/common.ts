@@ -35,6 +35,8 @@ const en = {
     direction: "It holds characters that change the direction of writing. Leave them out.",
     unreadable: "It holds characters that cannot be shown. Type it again.",
   },
+  /** An end, in a zone that is not the reader's. */
+  endOfDay: (date: string) => `${date}, end of the day in UTC`,
   logIn: "Log in",
   logOut: "Log out",
   loggingOut: "Logging out …",

@@ -1,6 +1,8 @@
 /** The browser's clock: how long it is until something, in the page's language and the reader's time zone. */
 
 import { useEffect, useState } from "preact/hooks";
+import { dayThatEnds } from "../../shared/time/day-end.ts";
+import { common } from "../texts/common.ts";
 import { LOCALE } from "../texts/language.ts";
 
 const SECOND = 1000;
@@ -43,9 +45,11 @@ function midnight(time: number): number {
   return new Date(time).setHours(0, 0, 0, 0);
 }
 
+const DATE = { dateStyle: "medium" } as const;
+
 /** A moment as a date with the time of day and the zone. */
 export function moment(time: string): string {
-  return new Date(time).toLocaleString(LOCALE, { dateStyle: "medium", timeStyle: "short" });
+  return new Date(time).toLocaleString(LOCALE, { ...DATE, timeStyle: "short" });
 }
 
 /** A moment of today as the time of day, another one with its date. */
@@ -57,7 +61,18 @@ export function clockTime(time: string): string {
 
 /** A moment as a date. */
 export function day(time: string): string {
-  return new Date(time).toLocaleDateString(LOCALE, { dateStyle: "medium" });
+  return new Date(time).toLocaleDateString(LOCALE, DATE);
+}
+
+/** An end of access: where a date was typed, that date, in the zone in which it counts. */
+export function endMoment(time: string): string {
+  return dayThatEnds(Date.parse(time)) === undefined ? moment(time) : common.endOfDay(endDay(time));
+}
+
+/** The day of an end of access. */
+export function endDay(time: string): string {
+  const last = dayThatEnds(Date.parse(time));
+  return last === undefined ? day(time) : new Date(last).toLocaleDateString(LOCALE, { ...DATE, timeZone: "UTC" });
 }
 
 /** The browser's time zone, such as "Europe/Berlin". */

@@ -1,16 +1,24 @@
 /** Moments as people read them. */
 
-import { moment, relative, useNow, zone } from "./clock.ts";
+import { endMoment, moment, relative, useNow, zone } from "./clock.ts";
 
-/** "in 3 days", with the date, time and zone on demand; `both` shows the date beside it, on a phone alone. */
-export function Time({ at, both = false }: { readonly at: string; readonly both?: boolean }) {
+interface TimeProps {
+  readonly at: string;
+  /** Shows the date beside it, on a phone alone. */
+  readonly both?: boolean;
+  /** Of an end of access the same: see `endMoment`. */
+  readonly isEnd?: boolean;
+}
+
+/** "in 3 days", with the date, time and zone on demand. */
+export function Time({ at, both = false, isEnd = false }: TimeProps) {
   const present = useNow();
   const words = relative(new Date(at).getTime(), present);
   return (
     <time dateTime={at} title={`${moment(at)} (${zone()})`}>
-      {both ? (
+      {both || isEnd ? (
         <>
-          {moment(at)} <span class="relative">({words})</span>
+          {(isEnd ? endMoment : moment)(at)} <span class="relative">({words})</span>
         </>
       ) : (
         words

@@ -8,7 +8,7 @@ import { companies } from "../../store/schema-companies.ts";
 import { disableOnRecord } from "../accounts/access.ts";
 import { companyOf } from "../accounts/company-limits.ts";
 import { lockUserIfStored, statusAt, type User } from "../accounts/find-user.ts";
-import { date } from "../mail/letter.ts";
+import { date, endDate } from "../mail/letter.ts";
 import { accountName } from "../mail/phrases.ts";
 import { auditedClosing } from "../operation/audited.ts";
 import type { Context } from "../operation/context.ts";
@@ -134,7 +134,7 @@ function itemOf(user: typeof users.$inferSelect, company: string): Item {
   const { id, username, fullName, email, purpose, expireAt, seenAt } = user;
   const facts = {
     ...{ Account: accountName(user), Name: fullName, "E-mail": email, Company: company, Purpose: purpose },
-    ...{ "Has access until": date(expireAt), "Last login": seenAt === null ? "none is known" : date(seenAt) },
+    ...{ "Has access until": endDate(expireAt), "Last login": seenAt === null ? "none is known" : date(seenAt) },
   };
   const evidence = Object.entries(facts).filter(([, value]) => value !== "");
   return { id, username, evidence: evidence.map(([name, value]) => ({ name, value })) };

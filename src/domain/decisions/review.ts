@@ -3,7 +3,7 @@
 import { LOCAL_NAME } from "../../shared/text/host-name.ts";
 import type { QuestionRow } from "../../store/schema-auth.ts";
 import type { ReviewItemRow } from "../../store/schema-reviews.ts";
-import { date } from "../mail/letter.ts";
+import { date, endDate } from "../mail/letter.ts";
 import { audited } from "../operation/audited.ts";
 import type { Context } from "../operation/context.ts";
 import { onward } from "../operation/permission.ts";
@@ -115,7 +115,7 @@ function itemOf(
 function factsOf(evidence: Evidence, ownHost: string): readonly { readonly name: string; readonly value: string }[] {
   const facts = {
     ...{ Name: evidence.full_name, "E-mail": evidence.email, Company: evidence.company, Purpose: evidence.purpose },
-    "Has access until": when(evidence.expire_at),
+    "Has access until": endDate(new Date(evidence.expire_at)),
     "Last login here": evidence.last_login_at === null ? "none is known" : when(evidence.last_login_at),
     Hosts: evidence.hosts.map((name) => (name === LOCAL_NAME ? ownHost : name)).join(", "),
     "Groups of hosts": evidence.groups.join(", "),

@@ -2,7 +2,7 @@
 
 import { DAY } from "../../shared/time/clock.ts";
 import type { Site } from "../operation/context.ts";
-import { type Block, code, date, day, fact, type Letter, letter, line, paragraph } from "./letter.ts";
+import { type Block, code, date, endDate, endDay, fact, type Letter, letter, line, paragraph } from "./letter.ts";
 import { toPage } from "./links.ts";
 import {
   accountFacts,
@@ -25,7 +25,7 @@ type ConnectingUserWithStatus = MailedUserWithStatus & ConnectingUser;
 
 /** To a user whose account now lasts longer. */
 export function accountExtended(site: SiteWithKeys, user: ConnectingUserWithStatus): Letter {
-  return letter(`Your account on ${site.host} now lasts until ${day(user.expireAt)}`, [
+  return letter(`Your account on ${site.host} now lasts until ${endDay(user.expireAt)}`, [
     hello(user.username),
     paragraph(`Your account on ${site.host} has been extended.`),
     ...accountFacts(site, user),
@@ -38,10 +38,10 @@ export function accountExtended(site: SiteWithKeys, user: ConnectingUserWithStat
 
 /** To a user whose account now ends sooner than `before`. */
 export function accountShortened(site: Site, user: MailedUserWithStatus, before: Date): Letter {
-  return letter(`Your account on ${site.host} now ends on ${day(user.expireAt)}`, [
+  return letter(`Your account on ${site.host} now ends on ${endDay(user.expireAt)}`, [
     hello(user.username),
     paragraph(
-      `Your account on ${site.host} now ends sooner: on ${date(user.expireAt)} instead of ${date(before)}. From then on your keys are refused.`,
+      `Your account on ${site.host} now ends sooner: on ${endDate(user.expireAt)} instead of ${endDate(before)}. From then on your keys are refused.`,
     ),
     ...accountFacts(site, user),
     ...(user.status === "disabled"
@@ -171,7 +171,7 @@ export function expired(site: Site, user: MailedUser, recycleAt: Date): Letter {
       `Your account on ${site.host} has expired. Your keys no longer open it, and your SSH sessions have ended.`,
     ),
     fact("Account", accountName(user)),
-    fact("Ended", date(user.expireAt)),
+    fact("Ended", endDate(user.expireAt)),
     paragraph(
       "Stop what still logs in by itself (scripts, synchronisation, an editor). A server that has refused several logins may refuse everybody behind the same address for some minutes.",
     ),

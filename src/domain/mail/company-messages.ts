@@ -2,7 +2,7 @@
 
 import { DAY } from "../../shared/time/clock.ts";
 import type { Site } from "../operation/context.ts";
-import { date, fact, type Letter, letter, line, paragraph } from "./letter.ts";
+import { endDate, fact, type Letter, letter, line, paragraph } from "./letter.ts";
 import { hello, whomToAsk, whose } from "./phrases.ts";
 
 /** A company as the mails name it, and the manager. */
@@ -24,7 +24,7 @@ export function contractEnds(site: Site, { company, users, contractEnd, username
     paragraph(
       `The contract of ${line(company)} ends ${soon}. By then at the latest the access of everybody of it to ${whose(site)} ends: now ${users === 1 ? "1 person" : `${users} people`} can log in. ${username === null ? "You answer for its people." : "You are a manager of the company."}`,
     ),
-    fact("End of the contract", date(contractEnd)),
+    fact("End of the contract", endDate(contractEnd)),
     paragraph(
       "If access is needed for longer, tell the administrators of the service before that date. If not, there is nothing to do.",
     ),

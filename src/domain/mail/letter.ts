@@ -1,6 +1,7 @@
 /** A letter as blocks, written out as plain text and as simple HTML that says the same and loads nothing. */
 
 import { blankControlCharacters } from "../../shared/text/text.ts";
+import { dayThatEnds } from "../../shared/time/day-end.ts";
 export interface Letter {
   readonly subject: string;
   readonly text: string;
@@ -90,6 +91,16 @@ export function line(value: string): string {
 /** `20 November 2026, 08:00 UTC`. */
 export function date(at: Date): string {
   return `${day(at)}, ${at.toISOString().slice(11, 16)} UTC`;
+}
+
+/** The same of an end of access: `20 November 2026, end of the day in UTC` where a date was typed. */
+export function endDate(at: Date): string {
+  return dayThatEnds(at.getTime()) === undefined ? date(at) : `${endDay(at)}, end of the day in UTC`;
+}
+
+/** The day of an end of access. */
+export function endDay(at: Date): string {
+  return day(new Date(dayThatEnds(at.getTime()) ?? at));
 }
 
 /** `20 November 2026`, in UTC. */

@@ -7,6 +7,7 @@ import {
   button,
   code,
   date,
+  endDate,
   fact,
   type Letter,
   letter,
@@ -186,7 +187,7 @@ export function keyAdded(site: SiteWithKeys, user: ConnectingUser, key: MailedKe
     hello(user.username),
     paragraph(`From now on this key opens your account ${accountName(user)} on ${site.host}:`),
     ...keyFacts(key),
-    fact("Until", date(user.expireAt)),
+    fact("Until", endDate(user.expireAt)),
     paragraph("To connect:"),
     ...howToConnect(site, user),
     ...(site.console
@@ -208,7 +209,7 @@ export function keyRemoved(site: Site, user: MailedUser, key: MailedKey, jobs: M
     paragraph(`This key no longer opens your account ${accountName(user)} on ${site.host}:`),
     ...keyFacts(key),
     ...jobsGone(jobs),
-    paragraph(`Nothing else has changed: the account lasts until ${date(user.expireAt)}.`),
+    paragraph(`Nothing else has changed: the account lasts until ${endDate(user.expireAt)}.`),
     ...(site.console
       ? [...yourKeys(site, user), ...notMe(site, "If you did not remove it")]
       : [paragraph("If you did not remove it, tell the administrators at once.")]),

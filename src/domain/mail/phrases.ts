@@ -9,7 +9,7 @@ import { hostAccountOf } from "../../shared/text/account-name.ts";
 import { fittingCommands } from "../../shared/text/connection.ts";
 import type { Site } from "../operation/context.ts";
 import { howToAsk, type MailedTimes } from "./hours-phrases.ts";
-import { type Block, button, code, date, fact, heading, line, link, paragraph } from "./letter.ts";
+import { type Block, button, code, endDate, fact, heading, line, link, paragraph } from "./letter.ts";
 import { codeRequestLink, decisionLink, toPage } from "./links.ts";
 import type { SiteWithKeys } from "./site.ts";
 
@@ -46,7 +46,7 @@ export function accountName({ username }: Pick<MailedUser, "username">): string 
 export function accountFacts(site: Site, user: MailedUser): readonly Block[] {
   const where = site.port === 22 ? site.host : `${site.host}, port ${site.port}`;
   const host = site.withoutHost ? [] : [fact("Host", where)];
-  return [fact("Account", accountName(user)), ...host, fact("Until", date(user.expireAt))];
+  return [fact("Account", accountName(user)), ...host, fact("Until", endDate(user.expireAt))];
 }
 
 /** The command, and how to recognise the right host by its keys. */

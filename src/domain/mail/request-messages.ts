@@ -2,7 +2,7 @@
 
 import { counted } from "../../shared/text/counted.ts";
 import type { Site } from "../operation/context.ts";
-import { code, date, fact, type Letter, letter, line, paragraph } from "./letter.ts";
+import { code, date, endDate, fact, type Letter, letter, line, paragraph } from "./letter.ts";
 import { toPage, toUser } from "./links.ts";
 import { accountName, hello, whomToAsk } from "./phrases.ts";
 
@@ -140,7 +140,7 @@ export function extensionRejected(
     hello(username),
     paragraph(`Your request for more time on ${site.host} was not approved. The reason given:`),
     fact("Reason", reason),
-    ...(expireAt === undefined ? [] : [paragraph(`Nothing has changed: your access ends on ${date(expireAt)}.`)]),
+    ...(expireAt === undefined ? [] : [paragraph(`Nothing has changed: your access ends on ${endDate(expireAt)}.`)]),
     ...(expireAt === undefined || !site.console ? [] : [toPage(site, "See your account", "me")]),
     whomToAsk(site),
   ]);

@@ -1,7 +1,7 @@
 /** Mails to sponsors, who have no account: each has a link to one page, which decides nothing by itself. Pure, like messages.ts. */
 
 import type { Site } from "../operation/context.ts";
-import { type Block, date, fact, type Letter, letter, line, paragraph, quote } from "./letter.ts";
+import { type Block, date, endDate, fact, type Letter, letter, line, paragraph, quote } from "./letter.ts";
 import { accountName, toDecision, whomToAsk, whose } from "./phrases.ts";
 
 /** Somebody whom the sponsor answers for. */
@@ -96,14 +96,14 @@ function facts(user: SponsoredUser): readonly Block[] {
     fact("Name", user.fullName),
     fact("E-mail", user.email),
     fact("Purpose", user.purpose),
-    fact("Until", date(user.expireAt)),
+    fact("Until", endDate(user.expireAt)),
   ];
 }
 
 function several(users: readonly SponsoredUser[]): readonly Block[] {
   const shown = users
     .slice(0, SHOWN)
-    .map(({ username, email, expireAt }) => fact(line(username), `${email}, until ${date(expireAt)}`));
+    .map(({ username, email, expireAt }) => fact(line(username), `${email}, until ${endDate(expireAt)}`));
   const left = users.length - shown.length;
   return left === 0 ? shown : [...shown, paragraph(`And ${left} more, who are on the page.`)];
 }

@@ -177,6 +177,15 @@ describe("messages to users", () => {
     }
   });
 
+  test("an end that was typed as a date is that date, in UTC", () => {
+    for (const end of ["2027-06-30T23:59:59.999Z", "2027-07-01T00:00:00.000Z"]) {
+      const user = { username: "bob", expireAt: new Date(end), status: "active", profiles: null } as const;
+      const { subject, text } = accountExtended(SITE, user);
+      expect(subject).toEndWith("now lasts until 30 June 2027");
+      expect(plain(text)).toContain("Until: 30 June 2027, end of the day in UTC");
+    }
+  });
+
   test("a user who is extended while disabled is told so, and not how to connect", () => {
     const { text } = accountExtended(SITE, { username: "bob", expireAt: END, status: "disabled", profiles: null });
     expect(plain(text)).toContain("currently disabled");

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useInstallation } from "../../installation.ts";
 import { effectTexts } from "../../texts/admin/user.ts";
-import { moment } from "../../ui/clock.ts";
+import { endMoment } from "../../ui/clock.ts";
 import { Typed } from "../../ui/typed.tsx";
 import type { UserPreview } from "./change.ts";
 import { toldTimes } from "./told-times.ts";
@@ -19,7 +19,7 @@ export function Effects({ preview, isDated = false }: EffectsProps) {
   const { effects, host, expire_at } = preview;
   return (
     <Will sentences={effects}>
-      {isDated && expire_at !== null ? <p class="quiet">{effectTexts.until(moment(expire_at))}</p> : null}
+      {isDated && expire_at !== null ? <p class="quiet">{effectTexts.until(endMoment(expire_at))}</p> : null}
       <Planned changes={host} />
     </Will>
   );

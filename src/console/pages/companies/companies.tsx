@@ -108,7 +108,7 @@ const COLUMNS: readonly Column<Company>[] = [
   },
   {
     name: texts.fields.contract_end.label,
-    cell: ({ contract_end: end }) => (end === null ? texts.fields.contract_end.none : <Time at={end} both />),
+    cell: ({ contract_end: end }) => (end === null ? texts.fields.contract_end.none : <Time at={end} isEnd />),
   },
   {
     name: texts.fields.sponsor_email.label,

@@ -161,5 +161,5 @@ function Value({ company, field }: { readonly company: Shown; readonly field: Co
   const { none } = texts.fields[field];
   if (Array.isArray(value)) return <NetworkList networks={value} none={none} />;
   if (value === null || value === "") return <span class="quiet">{none}</span>;
-  return field === "contract_end" ? <Time at={String(value)} both /> : <bdi>{textOf(field, value)}</bdi>;
+  return field === "contract_end" ? <Time at={String(value)} isEnd /> : <bdi>{textOf(field, value)}</bdi>;
 }

@@ -63,7 +63,7 @@ const COLUMNS: readonly Column<Person>[] = [
     ),
   },
   { name: texts.status, isEvident: true, cell: ({ status }) => <Status value={status} /> },
-  { name: texts.ends, cell: ({ expire_at: at }) => <Time at={at} both /> },
+  { name: texts.ends, cell: ({ expire_at: at }) => <Time at={at} isEnd /> },
   {
     name: texts.by,
     cell: ({ group, removing }) => (removing ? texts.removing : group === "" ? texts.byName : texts.byGroup(group)),

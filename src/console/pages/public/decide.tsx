@@ -224,7 +224,7 @@ function Answered({ kind, item, answered: { answer, reason, until, at }, decided
       )}
       {until === null ? null : (
         <p>
-          {texts.until} <Time at={until} both />
+          {texts.until} <Time at={until} isEnd />
         </p>
       )}
       <p>

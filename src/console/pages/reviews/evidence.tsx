@@ -18,7 +18,7 @@ export function EvidenceFacts({ evidence }: { readonly evidence: Evidence }) {
     [texts.name]: typed([evidence.full_name, evidence.email]),
     [texts.company]: typed([evidence.company]),
     [texts.purpose]: typed([evidence.purpose]),
-    [texts.ends]: <Time at={evidence.expire_at} both />,
+    [texts.ends]: <Time at={evidence.expire_at} isEnd />,
     [texts.hosts]: typed([...evidence.groups, ...evidence.hosts]),
     [texts.from]: from.length === 0 ? networkTexts.anywhere : typed(from),
     [texts.hours]: typed([evidence.hours ?? ""]),

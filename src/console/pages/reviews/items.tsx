@@ -124,7 +124,7 @@ function Said({ item }: { readonly item: Item }) {
   }
   return (
     <p>
-      <strong>{texts.said[answer]}</strong> {until === null ? null : <Time at={until} both />}{" "}
+      <strong>{texts.said[answer]}</strong> {until === null ? null : <Time at={until} isEnd />}{" "}
       {at === null ? null : (
         <span class="quiet">
           · <Time at={at} />, {texts.facts.by} <bdi>{by}</bdi>

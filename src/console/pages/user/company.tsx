@@ -80,7 +80,7 @@ function People({ company, onStart }: PeopleProps) {
   return (
     <div class="stack">
       <p>
-        {texts.people(users, most)} {end === null ? null : [`${texts.contract} `, <Time key="end" at={end} both />]}
+        {texts.people(users, most)} {end === null ? null : [`${texts.contract} `, <Time key="end" at={end} isEnd />]}
       </p>
       <Loaded query={people}>
         {({ items, total }) => (
@@ -117,7 +117,7 @@ function columnsOf(onStart: PeopleProps["onStart"]): readonly Column<Colleague>[
       ),
     },
     { name: columns.status, isEvident: true, cell: ({ status }) => <Status value={status} /> },
-    { name: columns.ends, cell: ({ expire_at: at }) => <Time at={at} both /> },
+    { name: columns.ends, cell: ({ expire_at: at }) => <Time at={at} isEnd /> },
     { name: columns.login, cell: ({ last_login_at: at }) => (at === null ? texts.never : <Time at={at} />) },
     { name: columns.key, cell: ({ last_key_use_at: at }) => (at === null ? texts.unknown : <Time at={at} />) },
     {

@@ -5,7 +5,7 @@ import { PAGES } from "../../../shared/product/pages.ts";
 import { type AnswerOf, searchOf } from "../../api.ts";
 import { signedIn } from "../../signed-in.tsx";
 import { userTexts } from "../../texts/user/user.ts";
-import { moment } from "../../ui/clock.ts";
+import { endMoment } from "../../ui/clock.ts";
 import { isolated } from "../../ui/isolated.ts";
 import { Page } from "../../ui/page.tsx";
 import { pageOf } from "../../ui/page-number.ts";
@@ -76,7 +76,7 @@ function Records({ own, items }: { readonly own: OwnAccount; readonly items: rea
 
 function What({ own, item }: { readonly own: OwnAccount; readonly item: Item }) {
   const { trail } = userTexts;
-  const { sentence, why } = sentenceOf(item, own.username, { texts: trail, isolated, moment });
+  const { sentence, why } = sentenceOf(item, own.username, { texts: trail, isolated, moment: endMoment });
   return (
     <div class="event">
       <span>

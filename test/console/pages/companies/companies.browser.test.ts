@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { Browser } from "playwright-core";
 import { finishEndings } from "../../../../src/domain/companies/ending.ts";
 import { finishClosings } from "../../../../src/domain/lifecycle/finish.ts";
-import { companyPage, PAGES } from "../../../../src/shared/product/pages.ts";
+import { companyPage, PAGES, userPage } from "../../../../src/shared/product/pages.ts";
 import { admins } from "../../../../src/store/schema-auth.ts";
 import type { Client } from "../../../support/app.ts";
 import { atRest, describeInBrowser, expectNoFaults, soon, type WatchedPage } from "../../support/browser.ts";
@@ -185,6 +185,19 @@ describeInBrowser("companies", () => {
     await dialog.getByRole("button", { name: "Save" }).click();
     await says(page, "Complete or correct this.");
     expect((await read(id)).contract_end).toBe("2031-06-30T22:00:00.000Z");
+  });
+
+  test("an end that was typed as a date is that date wherever it is read, and the moment on demand", async () => {
+    const contract_end = "2027-06-30T23:59:59.999Z";
+    const company_id = await add("/companies", { name: "Lindqvist AB", contract_end });
+    const id = await add("/users", { username: "alice", email: "alice@example.org", company_id });
+    await client.call("POST", `/users/${id}/extend`, { until: contract_end });
+    const { page } = admin;
+    for (const shown of [PAGES.companies, companyPage(company_id), userPage(id)]) {
+      await page.goto(shown);
+      const end = page.getByText("30 Jun 2027, end of the day in UTC").first();
+      await soon(async () => expect(await end.getAttribute("title")).toBe("1 Jul 2027, 01:59 (Europe/Berlin)"));
+    }
   });
 
   test.each([

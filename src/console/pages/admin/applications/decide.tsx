@@ -10,7 +10,7 @@ import { forgetAnswers } from "../../../signed-in.tsx";
 import { applicationTexts } from "../../../texts/admin/applications.ts";
 import { withoutBreaks } from "../../../typed-text.ts";
 import { type Action, useAction } from "../../../ui/action.ts";
-import { day, now } from "../../../ui/clock.ts";
+import { day, endDay, now } from "../../../ui/clock.ts";
 import { Area, Input } from "../../../ui/field.tsx";
 import { FormDialog } from "../../../ui/form-dialog.tsx";
 import { daysOf, later, wholeDays } from "../days.ts";
@@ -122,7 +122,7 @@ function extended(application: Application, typed: number, present: string | und
   const days = typed === 0 ? (asked ?? 0) : typed;
   if (present === undefined) return [effects.extended(username, days)];
   const end = days === asked ? approvedEnd(application, present) : endAfter(present, days);
-  return [effects.moved(username, day(present), day(end))];
+  return [effects.moved(username, endDay(present), endDay(end))];
 }
 
 /** When the user's access ends now; undefined until it is known, for nobody, and where the role may not see users. */

@@ -8,7 +8,7 @@ import { forgetAnswers } from "../../../signed-in.tsx";
 import { dashboardTexts } from "../../../texts/admin/dashboard.ts";
 import { userTexts } from "../../../texts/admin/user.ts";
 import { Button } from "../../../ui/button.tsx";
-import { day } from "../../../ui/clock.ts";
+import { endDay } from "../../../ui/clock.ts";
 import { Time } from "../../../ui/time.tsx";
 import { useDialog } from "../../../ui/use-dialog.ts";
 import { Done, useDone } from "../done.tsx";
@@ -88,7 +88,7 @@ function Row({ user: { id, username, expire_at: end }, isLink, onStart }: RowPro
       <div>
         <strong>{isLink ? <a href={userPage(id)}>{username}</a> : username}</strong>
         <p class="hint">
-          <Time at={end} />, {day(end)}
+          <Time at={end} />, {endDay(end)}
         </p>
       </div>
       {onStart === undefined ? null : (

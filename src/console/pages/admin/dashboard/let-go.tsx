@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { dashboardTexts } from "../../../texts/admin/dashboard.ts";
-import { day } from "../../../ui/clock.ts";
+import { endDay } from "../../../ui/clock.ts";
 import { Select } from "../../../ui/field.tsx";
 import { FormDialog } from "../../../ui/form-dialog.tsx";
 import type { DialogProps } from "../../../ui/use-dialog.ts";
@@ -27,7 +27,7 @@ interface LetGoProps extends DialogProps {
 export function LetGoDialog({ user, onPlanned, onClose, onDone }: LetGoProps) {
   const [way, setWay] = useState<Way>("planned");
   const { id, username } = user;
-  const end = day(user.expire_at);
+  const end = endDay(user.expire_at);
   const preview = usePreview(id, way === "now" ? { kind: "disable" } : undefined);
   const reason = useReason();
   const work = useChangeAction(async () => {

@@ -76,7 +76,7 @@ const GOOD: readonly Column<Good>[] = [
   { name: texts.line, cell: ({ line }) => line },
   { name: texts.username, isHeader: true, cell: ({ username }) => username },
   { name: texts.email, isEvident: true, cell: ({ email }) => <Address text={email} /> },
-  { name: texts.ends, cell: ({ expire_at: at }) => <Time at={at} both /> },
+  { name: texts.ends, cell: ({ expire_at: at }) => <Time at={at} isEnd /> },
 ];
 
 interface FaultsProps {

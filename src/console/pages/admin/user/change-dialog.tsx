@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { userTexts } from "../../../texts/admin/user.ts";
-import { moment } from "../../../ui/clock.ts";
+import { endMoment } from "../../../ui/clock.ts";
 import { FormDialog } from "../../../ui/form-dialog.tsx";
 import { Loading } from "../../../ui/loading.tsx";
 import { Failure } from "../../../ui/notice.tsx";
@@ -39,7 +39,7 @@ export function ChangeDialog({ user, kind, onClose, onDone }: ChangeDialogProps)
     const why = reason.read();
     if (!end.isWhole() || wanted === undefined || expected === undefined || why === undefined) return;
     const { hosts, back } = await makeUndoable(user, wanted, why);
-    const done = texts.done(user.username, expected.expire_at === null ? "" : moment(expected.expire_at));
+    const done = texts.done(user.username, expected.expire_at === null ? "" : endMoment(expected.expire_at));
     onDone(`${done} ${hosts}`.trimEnd(), back && <Undo key={back.since} {...{ back, onDone }} />);
   });
   return (

@@ -3,7 +3,7 @@
 import { userTexts } from "../../../texts/admin/user.ts";
 import { common } from "../../../texts/common.ts";
 import { Button } from "../../../ui/button.tsx";
-import { moment } from "../../../ui/clock.ts";
+import { endMoment } from "../../../ui/clock.ts";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { useSetting } from "../setting.ts";
 import { endsOf } from "./ends.ts";
@@ -22,8 +22,8 @@ export function EndedDialog({ user, onClose, onDelete }: EndedDialogProps) {
   return (
     <Dialog title={ended.title(user.username)} onClose={onClose}>
       <div class="stack tight">
-        <p>{ended.since(moment(at))}</p>
-        <p>{removedAt === undefined ? ended.kept : ended.keptUntil(moment(removedAt))}</p>
+        <p>{ended.since(endMoment(at))}</p>
+        <p>{removedAt === undefined ? ended.kept : ended.keptUntil(endMoment(removedAt))}</p>
         <p class="actions">
           <Button kind="danger" onClick={onDelete}>
             {actions.remove}

@@ -26,14 +26,14 @@ export function Facts({ user }: { readonly user: UserRecord }) {
       <AccessFacts user={user} />
       <dt>{facts.ends[reason]}</dt>
       <dd>
-        <Time at={at} both />
+        <Time at={at} isEnd />
         <p class="quiet">{facts.why[reason]}</p>
       </dd>
       {reason === "disabled" ? (
         <>
           <dt>{facts.until}</dt>
           <dd>
-            <Time at={user.expire_at} both />
+            <Time at={user.expire_at} isEnd />
           </dd>
         </>
       ) : null}
@@ -42,7 +42,7 @@ export function Facts({ user }: { readonly user: UserRecord }) {
         <LastLogin id={user.id} />
       </dd>
       <dt>{facts.removed}</dt>
-      <dd>{removedAt === undefined ? facts.removedUnknown : <Time at={removedAt} both />}</dd>
+      <dd>{removedAt === undefined ? facts.removedUnknown : <Time at={removedAt} isEnd />}</dd>
       <dt>{facts.account}</dt>
       <dd>{user.host_account}</dd>
       <ProfileFact name={user.profile} />

@@ -3,7 +3,7 @@
 import { PAGES } from "../../../../shared/product/pages.ts";
 import { maySee } from "../../../roles.ts";
 import { requestTexts as texts } from "../../../texts/admin/diagnosis.ts";
-import { day } from "../../../ui/clock.ts";
+import { endDay } from "../../../ui/clock.ts";
 import { Notice } from "../../../ui/notice.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { Typed } from "../../../ui/typed.tsx";
@@ -29,7 +29,7 @@ function Asked({ user, request }: { readonly user: UserRecord; readonly request:
       <p>
         <Typed text={request.purpose} />
       </p>
-      <p>{texts.ends(day(user.expire_at), day(approvedEnd(request, user.expire_at)))}</p>
+      <p>{texts.ends(endDay(user.expire_at), endDay(approvedEnd(request, user.expire_at)))}</p>
       <p class="quiet">
         {texts.asked} <Time at={request.created_at} both />
       </p>

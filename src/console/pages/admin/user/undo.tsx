@@ -3,7 +3,7 @@
 import { forgetAnswers } from "../../../signed-in.tsx";
 import { userTexts } from "../../../texts/admin/user.ts";
 import { Button } from "../../../ui/button.tsx";
-import { moment } from "../../../ui/clock.ts";
+import { endMoment } from "../../../ui/clock.ts";
 import { Failure } from "../../../ui/notice.tsx";
 import { isChanged, undo, type WayBack } from "../change.ts";
 import { Done, useDone } from "../done.tsx";
@@ -44,5 +44,5 @@ export function Undo({ back, onDone }: UndoProps) {
 
 function undone({ change, user: { username, expire_at: end } }: WayBack): string {
   if (change.kind === "enable") return `${texts.enabled(username)} ${texts.jobs}`;
-  return change.kind === "disable" ? texts.disabled(username) : texts.ends(username, moment(end));
+  return change.kind === "disable" ? texts.disabled(username) : texts.ends(username, endMoment(end));
 }

@@ -88,7 +88,7 @@ const SHOWN: readonly Column<ListedUser>[] = [
     name: columns.ends,
     cell: ({ status, expire_at }) => (
       <>
-        {status === "disabled" ? <span class="hint">{columns.shutBefore}</span> : null} <Time at={expire_at} both />
+        {status === "disabled" ? <span class="hint">{columns.shutBefore}</span> : null} <Time at={expire_at} isEnd />
       </>
     ),
   },

@@ -58,7 +58,7 @@ export function CreateDialog({ onClose, onDone }: CreateDialogProps) {
     await forgetAnswers();
     onDone(
       <p>
-        {create.done(user.username)} <Time at={user.expire_at} both />. <a href={userPage(user.id)}>{create.goTo}</a>
+        {create.done(user.username)} <Time at={user.expire_at} isEnd />. <a href={userPage(user.id)}>{create.goTo}</a>
       </p>,
     );
   });

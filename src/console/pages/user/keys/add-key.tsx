@@ -13,7 +13,7 @@ import { userTexts } from "../../../texts/user/user.ts";
 import { type Action, useAction } from "../../../ui/action.ts";
 import { announce } from "../../../ui/announce.tsx";
 import { Button } from "../../../ui/button.tsx";
-import { moment } from "../../../ui/clock.ts";
+import { endMoment } from "../../../ui/clock.ts";
 import { Input } from "../../../ui/field.tsx";
 import { Form } from "../../../ui/form.tsx";
 import { isolated } from "../../../ui/isolated.ts";
@@ -199,7 +199,7 @@ function Effects({ own }: { readonly own: OwnAccount }) {
       <h3>{add.effectsTitle}</h3>
       <ul>
         <li>{add.effects({ account: own.host_account, at, isSeveral: second !== undefined })}</li>
-        <li>{add.until(moment(own.expire_at))}</li>
+        <li>{add.until(endMoment(own.expire_at))}</li>
         <li>{add.sent}</li>
         <li>{add.mailed}</li>
       </ul>

@@ -2,7 +2,7 @@
 
 import { Contact } from "../../../contact.tsx";
 import { userTexts } from "../../../texts/user/user.ts";
-import { moment, relative, useNow } from "../../../ui/clock.ts";
+import { endMoment, relative, useNow } from "../../../ui/clock.ts";
 import { Status } from "../../../ui/status.tsx";
 import type { OwnAccount } from "../own-account.ts";
 import { urgencyOf } from "./urgency.ts";
@@ -23,12 +23,12 @@ export function End({ own }: { readonly own: OwnAccount }) {
         {urgency === "soon" ? <span class="status pending">{overview.soon}</span> : <Status value={own.status} />}
       </div>
       <p class="lead">
-        <time dateTime={ends.at}>{moment(ends.at)}</time>
+        <time dateTime={ends.at}>{endMoment(ends.at)}</time>
       </p>
       <p>{overview.what[reason]}</p>
       {own.status === "active" ? null : <p>{userTexts.standing.overview[own.status]}</p>}
       <p>
-        {overview.removed} <time dateTime={ends.removed_at}>{moment(ends.removed_at)}</time> (
+        {overview.removed} <time dateTime={ends.removed_at}>{endMoment(ends.removed_at)}</time> (
         {relative(Date.parse(ends.removed_at), present)})
       </p>
       <p>
