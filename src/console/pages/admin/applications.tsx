@@ -10,6 +10,7 @@ import { applicationTexts } from "../../texts/admin/applications.ts";
 import { Select } from "../../ui/field.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Loaded, useApi, WATCHED } from "../../use-api.tsx";
+import { useAfterAll } from "./applications/after-all.tsx";
 import { Queue } from "./applications/queue.tsx";
 import {
   type ApplicationsView,
@@ -86,19 +87,26 @@ function Part({ view, page, decided, onDecided }: PartProps) {
   const query = { ...filterOf(view), page: String(page), page_size: String(PAGE_SIZE) };
   const answer = useApi("GET /approvals", { query }, WATCHED);
   const isQueue = view.status === "pending";
+  const afterAll = useAfterAll();
   return (
-    <Loaded query={answer}>
-      {({ items, total }) => (
-        <Queue
-          items={isQueue ? [...items].reverse() : items}
-          total={total}
-          pageSize={PAGE_SIZE}
-          // The last page of the queue may have been worked off.
-          view={isQueue ? { ...view, page: Math.min(view.page, Math.max(1, Math.ceil(total / PAGE_SIZE))) } : view}
-          {...{ decided, onDecided }}
-        />
-      )}
-    </Loaded>
+    <>
+      {afterAll.done}
+      <Loaded query={answer}>
+        {({ items, total }) => (
+          <Queue
+            items={isQueue ? [...items].reverse() : items}
+            total={total}
+            pageSize={PAGE_SIZE}
+            // The last page of the queue may have been worked off.
+            view={isQueue ? { ...view, page: Math.min(view.page, Math.max(1, Math.ceil(total / PAGE_SIZE))) } : view}
+            {...{ decided, onDecided }}
+            afterAll={afterAll.offer}
+          />
+        )}
+      </Loaded>
+      {/* Outside of the list: its keys are letters. */}
+      {afterAll.dialog}
+    </>
   );
 }
 

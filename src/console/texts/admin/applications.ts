@@ -64,6 +64,9 @@ const en = {
     approveOf: (name: string) => `Approve … ${name}`,
     reject: "Reject …",
     rejectOf: (name: string) => `Reject … ${name}`,
+    mistake: "Rejected by mistake?",
+    create: "Create the user …",
+    createOf: (name: string) => `Create the user … ${name}`,
   },
   approve: {
     title: (name: string) => `Approve access for ${name}`,

@@ -24,11 +24,14 @@ interface CardProps {
   readonly sameName: number;
   /** Undefined where there is nothing to decide, or not by this role. */
   readonly onDecide: ((how: "approve" | "reject") => void) | undefined;
+  /** Undefined where nobody is to be created after all, or not by this role. */
+  readonly onCreate: (() => void) | undefined;
 }
 
-export function ApplicationCard({ application, above, isCurrent, onCurrent, sameName, onDecide }: CardProps) {
+export function ApplicationCard({ application, above, isCurrent, onCurrent, sameName, ...on }: CardProps) {
   const { id, username, status } = application;
   const { card } = applicationTexts;
+  const { onDecide, onCreate } = on;
   return (
     <li class="stack tight">
       {above}
@@ -52,6 +55,14 @@ export function ApplicationCard({ application, above, isCurrent, onCurrent, same
             </Button>
             <Button kind="danger" aria-label={card.rejectOf(username)} onClick={() => onDecide("reject")}>
               {card.reject}
+            </Button>
+          </div>
+        )}
+        {onCreate === undefined ? null : (
+          <div class="actions">
+            <span>{card.mistake}</span>
+            <Button aria-label={card.createOf(username)} onClick={onCreate}>
+              {card.create}
             </Button>
           </div>
         )}

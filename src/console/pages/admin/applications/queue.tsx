@@ -24,6 +24,8 @@ interface QueueProps {
   readonly decided: readonly string[];
   /** Is told what was decided, as a sentence. */
   readonly onDecided: (sentence: string) => void;
+  /** What creates the user of an application after all; undefined where nothing does. */
+  readonly afterAll: (application: Application) => (() => void) | undefined;
 }
 
 interface Deciding {
@@ -36,7 +38,7 @@ function dialogOf({ application, how }: Deciding) {
   return application.kind === "access_request" ? AllowDialog : ApproveDialog;
 }
 
-export function Queue({ items, total, pageSize, view, decided, onDecided }: QueueProps) {
+export function Queue({ items, total, pageSize, view, decided, onDecided, afterAll }: QueueProps) {
   const isAllowed = mayChange(useRole(), "applications");
   const [deciding, setDeciding] = useState<Deciding>();
   const { current, setCurrent, moveTo } = useCurrent(items);
@@ -81,7 +83,6 @@ export function Queue({ items, total, pageSize, view, decided, onDecided }: Queu
     announce(next === undefined ? `${sentence} ${applicationTexts.decided.last}` : sentence);
   }
 
-  const close = () => setDeciding(undefined);
   const Dialog = deciding === undefined ? undefined : dialogOf(deciding);
   const said = decided.length === 0 ? null : <Decided place={place} sentences={decided} />;
   return (
@@ -102,6 +103,7 @@ export function Queue({ items, total, pageSize, view, decided, onDecided }: Queu
             onCurrent={() => setCurrent(application.id)}
             sameName={isOpen(application) && application.kind === "access" ? (names.get(application.username) ?? 1) : 1}
             onDecide={isAllowed && isOpen(application) ? (how) => setDeciding({ application, how }) : undefined}
+            onCreate={afterAll(application)}
           />
         ))}
       </ol>
@@ -109,7 +111,7 @@ export function Queue({ items, total, pageSize, view, decided, onDecided }: Queu
       {deciding === undefined || Dialog === undefined ? null : (
         <Dialog
           application={deciding.application}
-          onClose={close}
+          onClose={() => setDeciding(undefined)}
           onDone={(sentence) => onDone(deciding.application, sentence)}
         />
       )}

@@ -19,27 +19,41 @@ import { FormDialog } from "../../../ui/form-dialog.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { useCompany } from "../../companies/choice.tsx";
 import { useProfile } from "../../profiles/choice.tsx";
+import type { Application } from "../applications/application.ts";
 import { daysOf, later, wholeDays } from "../days.ts";
 import { Will } from "../effects.tsx";
 import { usePrefilled } from "../prefilled.ts";
 import { useSetting } from "../setting.ts";
 import { useNewTimes } from "../user/new-times.tsx";
 
+/** What is known of somebody who is not a user. */
+type Known = Pick<
+  Application,
+  "username" | "email" | "full_name" | "supervisor" | "purpose" | "sponsor_email" | "company_id"
+>;
+
+const NOBODY: Known = {
+  ...{ username: "", email: "", full_name: "", supervisor: "", purpose: "", sponsor_email: "", company_id: null },
+};
+
 interface CreateDialogProps {
+  /** Stands in the fields at first. */
+  readonly from?: Known;
   readonly onClose: () => void;
   readonly onDone: (content: ComponentChildren) => void;
 }
 
 type Wrong = Partial<Record<"username" | "email" | "days", string>>;
 
-export function CreateDialog({ onClose, onDone }: CreateDialogProps) {
+export function CreateDialog({ from = NOBODY, onClose, onDone }: CreateDialogProps) {
   const { create } = userListTexts;
   const standard = useSetting("policy.default_ttl");
-  const [username, setUsername] = useState("");
-  const [email, setEmail] = useState("");
-  const company = useCompany();
+  const [username, setUsername] = useState(from.username);
+  const [email, setEmail] = useState(from.email);
+  const { company_id } = from;
+  const company = useCompany({ user: { company_id, manager: false } });
   const profile = useProfile();
-  const person = usePerson([company.fields, profile.field]);
+  const person = usePerson(from, [company.fields, profile.field]);
   const times = useNewTimes();
   const [typedDays, setDays] = useState<string>();
   const [wrong, setWrong] = useState<Wrong>({});
@@ -50,11 +64,11 @@ export function CreateDialog({ onClose, onDone }: CreateDialogProps) {
     const first = firstWrong(username.trim(), email.trim(), isBoth(times.until, typedDays) ? "both" : days);
     setWrong(first === undefined ? {} : Object.fromEntries([first]));
     const when = times.read();
-    const from = await company.read();
-    if (first !== undefined || when === undefined || from === undefined) return;
-    const known = { username: username.trim(), email: email.trim(), ...person.texts, ...from, ...profile.changes };
+    const chosen = await company.read();
+    if (first !== undefined || when === undefined || chosen === undefined) return;
+    const known = { username: username.trim(), email: email.trim(), ...person.texts, ...chosen, ...profile.changes };
     const ttl_days = times.until === "" ? (days ?? 0) : 0;
-    const user = await api("POST /users", { body: { ...known, ttl_days, ...when } });
+    const user = await api("POST /users", { body: { company_id, ...known, ttl_days, ...when } });
     await forgetAnswers();
     onDone(
       <p>
@@ -101,12 +115,12 @@ export function CreateDialog({ onClose, onDone }: CreateDialogProps) {
 }
 
 /** The texts about the person, all of them optional, with the fields of the company and the profile among them. */
-function usePerson(company: ComponentChildren) {
+function usePerson(from: Known, company: ComponentChildren) {
   const { create } = userListTexts;
-  const [fullName, setFullName] = useState("");
-  const [supervisor, setSupervisor] = useState("");
-  const [sponsor, setSponsor] = useState("");
-  const [purpose, setPurpose] = useState("");
+  const [fullName, setFullName] = useState(from.full_name);
+  const [supervisor, setSupervisor] = useState(from.supervisor);
+  const [sponsor, setSponsor] = useState(from.sponsor_email);
+  const [purpose, setPurpose] = useState(from.purpose);
   return {
     texts: { full_name: fullName, supervisor, sponsor_email: sponsor.trim(), purpose },
     fields: (
