@@ -57,6 +57,7 @@ import profiles from "../../drizzle/0053_profiles.sql" with { type: "text" };
 import askedHosts from "../../drizzle/0054_asked_hosts.sql" with { type: "text" };
 import windowSessions from "../../drizzle/0055_window_sessions.sql" with { type: "text" };
 import closingReview from "../../drizzle/0056_closing_review.sql" with { type: "text" };
+import auditFailed from "../../drizzle/0057_audit_failed.sql" with { type: "text" };
 
 export interface Migration {
   readonly name: string;
@@ -121,4 +122,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0054_asked_hosts", sql: askedHosts },
   { name: "0055_window_sessions", sql: windowSessions },
   { name: "0056_closing_review", sql: closingReview },
+  { name: "0057_audit_failed", sql: auditFailed },
 ];

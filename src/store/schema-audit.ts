@@ -66,6 +66,8 @@ export const audit = pgTable(
     index("audit_by_subject")
       .on(t.subjectId, t.id, t.nSubject, t.action, t.actor, t.resourceId)
       .where(sql`${t.subjectId} is not null`),
+    // Few of many, as a rule; other records cost nothing here.
+    index("audit_failed").on(t.id).where(sql`${t.result} = 'failed'`),
   ],
 );
 

@@ -1,0 +1,1 @@
+CREATE INDEX "audit_failed" ON "audit" USING btree ("id") WHERE "audit"."result" = 'failed';
