@@ -36,6 +36,7 @@ const auditFilters = {
   action: v.optional(v.picklist(AUDIT_ACTIONS)),
   resource_type: v.optional(v.picklist(RESOURCE_TYPES)),
   resource_id: v.optional(text("7")),
+  result: v.optional(v.picklist(RESULTS)),
   user_id: v.optional(idNumber("Everything that concerns this user, deleted or not")),
   since: boundary("Not before"),
   until: boundary("Not after"),
@@ -115,12 +116,17 @@ const FoundRecords = v.object({
   searched: v.optional(
     v.pipe(
       v.object({
-        records: v.pipe(count(MOST_SEARCHED), v.description("How many of the records that match the other filters")),
+        records: v.pipe(
+          count(MOST_SEARCHED),
+          v.description(
+            "How many of the records that match the other filters; with `result=failed`, of those that failed",
+          ),
+        ),
         since: v.pipe(v.nullable(timestamp), v.description("When the oldest of them was written; null for none")),
         complete: v.pipe(v.boolean(), v.description("Whether these are all"), v.examples([false])),
       }),
       v.title("Searched"),
-      v.description("How far `q` was looked for; only with `q`"),
+      v.description("How far `q` and `result` were looked for; only with one of them"),
     ),
   ),
 });
@@ -144,7 +150,7 @@ export const audit = {
   "GET /audit": {
     operationId: "listAudit",
     summary: "Read the audit log",
-    description: `Newest first. All given filters must match. \`q\` is searched for literally, among at most ${MOST_SEARCHED} records, the newest that match the other filters; \`total\` counts what is found there. Send \`until\` with \`searched.since\` to look further. The export looks through all records. ${READ_RECORDED}`,
+    description: `Newest first. All given filters must match. \`q\`, literally, and \`result\` are looked for among at most ${MOST_SEARCHED} records, the newest that match the other filters or, with \`result=failed\`, the newest that failed; \`total\` counts what is found there. Send \`until\` with \`searched.since\` to look further. The export looks through all records. ${READ_RECORDED}`,
     who: owners,
     query: AuditQuery,
     answer: FoundRecords,

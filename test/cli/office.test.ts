@@ -167,6 +167,18 @@ describe("uam audit list", () => {
     expect((await cli.run(["audit", "list", "--search", "nothing has this"])).stderr).toBe("");
     expect((await cli.run(["audit", "list", "--search", "x".repeat(129)])).code).toBe(1);
   });
+
+  test("--result finds what failed, as the export does", async () => {
+    const again = ["user", "create", "wanda", "--email", "wanda@example.org"];
+    expect((await cli.run(again)).code).toBe(0);
+    expect((await cli.run(again)).code).toBe(1);
+    const failed = ["--result", "failed", "--action", "user.create"];
+    const { total, items } = await cli.json(["audit", "list", ...failed]);
+    expect([total, items[0].result, items[0].action]).toEqual([1, "failed", "user.create"]);
+    const { stdout } = await cli.run(["audit", "export", ...failed, "--format", "jsonl"]);
+    expect(JSON.parse(stdout)).toEqual(items[0]);
+    expect((await cli.run(["audit", "list", "--result", "broken"])).code).toBe(2);
+  });
 });
 
 describe("uam audit export", () => {

@@ -16,6 +16,8 @@ export interface AuditFilter {
   readonly action?: string | undefined;
   readonly resourceType?: string | undefined;
   readonly resourceId?: string | undefined;
+  /** Whether it was done. */
+  readonly result?: AuditRow["result"] | undefined;
   readonly since?: Date | undefined;
   readonly until?: Date | undefined;
   /** A text in actor, resource id, address or a value of the detail, in any case. */
@@ -33,7 +35,7 @@ export interface AuditRange {
   readonly last: number;
 }
 
-/** One page of the log, newest first. Total and page come from one snapshot. */
+/** One page of the log, newest first. Total and page come from one snapshot. Without `search` and `result`, which `searchAudit` looks for. */
 export async function listAudit(context: Context, filter: AuditFilter, page: Page): Promise<Paged<ShownRecord>> {
   // PostgreSQL text cannot hold a NUL; a query with one would be an error.
   if (filter.actor?.includes("\0") || filter.resourceId?.includes("\0")) return { total: 0, items: [] };
@@ -116,7 +118,7 @@ function subjectSeries(userId: number): Values {
 }
 
 /** The actions that match a filter; the records of an action all have the same resource type. */
-function actionsOf({ action, resourceType }: AuditFilter): readonly AuditAction[] {
+export function actionsOf({ action, resourceType }: AuditFilter): readonly AuditAction[] {
   return AUDIT_ACTIONS.filter(
     (one) =>
       (action === undefined || one === action) && (resourceType === undefined || resourceTypeOf(one) === resourceType),

@@ -2,7 +2,7 @@
 
 import { MAX_SEARCH } from "../../shared/product/limits.ts";
 import { parseText } from "../../shared/text/text.ts";
-import { type AuditFilter, type AuditRange, lookupOf } from "./audit.ts";
+import { type AuditFilter, type AuditRange, actionsOf, lookupOf } from "./audit.ts";
 
 export type Parameter = string | number | null;
 
@@ -31,6 +31,33 @@ export function matchingPage(filter: AuditFilter, { first, last }: AuditRange): 
         text: "public.audit_subject_page($1, $2, $3, string_to_array($4, ','), $5, $6, $7, $8)",
         parameters: [subject, actor, resourceId, ...range],
       };
+}
+
+/** Whether a record matches the filter, but for its time and the text; the parameters come after `before` others. */
+export function matchesFilter(
+  { userId, actor, action, resourceType, resourceId, result }: AuditFilter,
+  before: number,
+): Piece {
+  const isOfAny = action === undefined && resourceType === undefined;
+  const wanted = [
+    ["subject_id = #", userId],
+    ["actor = #", actor],
+    ["resource_id = #", resourceId],
+    ["action = any(string_to_array(#, ','))", isOfAny ? undefined : actionsOf({ action, resourceType }).join(",")],
+  ].flatMap(([text, value]) => (value === undefined ? [] : [[String(text), value] as const]));
+  const conditions = wanted.map(([text], index) => text.replace("#", `$${before + index + 1}`));
+  return {
+    text: [...hasResult(result), ...conditions].join(" and ") || "true",
+    parameters: wanted.map(([, value]) => value),
+  };
+}
+
+/** In the statement itself: by a parameter, the index of the records that failed is not found. */
+const HAS_RESULT = { success: "result = 'success'", failed: "result = 'failed'" } as const;
+
+/** The condition that a record has the result; none where any will do. */
+export function hasResult(result: AuditFilter["result"]): readonly string[] {
+  return result === undefined ? [] : [HAS_RESULT[result]];
 }
 
 /** The search, trimmed and in NFC; "" for none. Throws `invalid` for one that no record could hold. */

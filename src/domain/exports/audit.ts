@@ -4,7 +4,7 @@ import type { ExportFormat } from "../../shared/product/export-formats.ts";
 import { csvBeginning } from "../../shared/text/csv-cell.ts";
 import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import { type AuditFilter, type AuditRange, auditRange } from "../audit/audit.ts";
-import { holdsText, matchingPage, type Parameter, parseSearch } from "../audit/matching.ts";
+import { hasResult, holdsText, matchingPage, type Parameter, parseSearch } from "../audit/matching.ts";
 import type { Context } from "../operation/context.ts";
 import type { AuditDetail } from "../operation/entry.ts";
 import type { ExportPlaces } from "./places.ts";
@@ -43,7 +43,7 @@ const BEGINNINGS: Readonly<Record<ExportFormat, Uint8Array>> = {
 
 /**
  * The records that match the filter and exist at the call, oldest first, as CSV with a header row or as lines of JSON; on record, as
- * `exportFile` says. The export's own record is not among them. Unlike a list, it looks for a text through all of them. Throws `invalid` for
+ * `exportFile` says. The export's own record is not among them. Unlike a list, it looks for a text or a result through all of them. Throws `invalid` for
  * a search that no record could hold.
  */
 export async function exportAudit(
@@ -64,9 +64,10 @@ export async function exportAudit(
 }
 
 /** The filter under the names of the API. */
-function wordsOf({ userId, actor, action, resourceType, resourceId, since, until, search }: AuditFilter): AuditDetail {
+function wordsOf({ userId, resourceType, resourceId, since, until, search, ...same }: AuditFilter): AuditDetail {
+  const { actor, action, result } = same;
   return given({
-    ...{ user_id: userId, actor, action, resource_type: resourceType, resource_id: resourceId, q: search },
+    ...{ user_id: userId, actor, action, resource_type: resourceType, resource_id: resourceId, result, q: search },
     ...{ since: since && formatTimestamp(since), until: until && formatTimestamp(until) },
   });
 }
@@ -94,7 +95,7 @@ async function blocksOf({ db }: Context, { filter, range, search, line }: Wanted
   // The bytes as received: decoding and encoding them again is a fifth of the cost of an export.
   const read = (where: string, parameters: readonly Parameter[], from = "") => {
     const words = search === "" ? undefined : holdsText(search, parameters.length);
-    const condition = words === undefined ? where : `${where} and ${words.text}`;
+    const condition = [where, ...hasResult(filter.result), ...(words === undefined ? [] : [words.text])].join(" and ");
     const text = `select string_agg(${line}, '' order by id) from ${from}public.audit where ${condition}`;
     return async () => ((await run(text, [...parameters, ...(words?.parameters ?? [])])) ?? null) as Uint8Array | null;
   };

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { AuditFilter } from "../../../src/domain/audit/audit.ts";
-import { searchAudit } from "../../../src/domain/audit/search.ts";
+import { failedIn, searchAudit } from "../../../src/domain/audit/search.ts";
 import type { Context } from "../../../src/domain/operation/context.ts";
 import { MOST_SEARCHED } from "../../../src/shared/product/limits.ts";
 import { openDatabase } from "../../../src/store/client.ts";
@@ -130,6 +130,82 @@ describe("searchAudit()", () => {
       update audit set detail = '{"err":"\\u0000 \\ud800 odd"}' where id = 22990; alter table audit enable trigger user`);
     const { items } = await searchAudit(context, { search: "ODD" }, WHOLE);
     expect(items.map(({ id }) => id)).toEqual([22990]);
+  });
+});
+
+describe("searchAudit() by result", () => {
+  const FILTERS: readonly (readonly [AuditFilter, (row: AuditRow) => boolean])[] = [
+    [{}, () => true],
+    [{ action: "user.create" }, ({ action }) => action === "user.create"],
+    [{ actor: "admin0", resourceType: "user" }, (row) => row.actor === "admin0" && row.resourceType === "user"],
+    [{ userId: 3 }, ({ subjectId }) => subjectId === 3],
+    [{ resourceId: "7", userId: 7 }, ({ subjectId, resourceId }) => subjectId === 7 && resourceId === "7"],
+    [{ search: "SER12" }, ({ detail }) => JSON.parse(detail).username?.includes("ser12")],
+    [{ actor: "nobody" }, () => false],
+  ];
+  const since = new Date(START.getTime() + 2000 * 250);
+  const idsOf = (found: readonly { readonly id: number }[]) => found.map(({ id }) => id);
+
+  test.each(FILTERS)(
+    "failed, with %j, finds what matches, and looks only through what failed",
+    async (filter, matches) => {
+      const span = { since, until: rows[0]?.createdAt };
+      const failed = rows.filter(({ result, createdAt }) => result === "failed" && createdAt >= since);
+      const found = await searchAudit(context, { ...span, ...filter, result: "failed" }, WHOLE);
+      const expected = failed.filter(matches);
+      expect([found.total, idsOf(found.items)]).toEqual([expected.length, idsOf(expected).slice(0, WHOLE.pageSize)]);
+      expect(found.searched).toEqual({
+        records: failed.length,
+        since: failed.at(-1)?.createdAt ?? null,
+        isComplete: true,
+      });
+      expect(failed.length).toBeGreaterThan(1000);
+    },
+  );
+
+  test.each(FILTERS)("success, with %j, finds it among the newest that match the others", async (filter, matches) => {
+    const found = await searchAudit(context, { until: rows[0]?.createdAt, ...filter, result: "success" }, WHOLE);
+    const isText = filter.search !== undefined;
+    const looked = rows.filter((row) => isText || matches(row)).slice(0, MOST_SEARCHED);
+    const expected = looked.filter((row) => row.result === "success" && matches(row));
+    expect([found.total, idsOf(found.items)]).toEqual([expected.length, idsOf(expected).slice(0, WHOLE.pageSize)]);
+    expect(found.searched).toMatchObject({ records: looked.length, since: looked.at(-1)?.createdAt ?? null });
+  });
+
+  test.each(FILTERS.map(([filter]) => filter))("failed, with %j, reads the index of what failed", async (filter) => {
+    const { looked, isLooked, parameters } = failedIn(filter, { first: 1, last: ROWS });
+    const plan = await app.db.$client.unsafe<{ "QUERY PLAN": string }[]>(
+      `explain with ${looked} select id from looked, public.audit where ${isLooked}`,
+      [...parameters],
+    );
+    const text = plan.map((row) => row["QUERY PLAN"]).join("\n");
+    expect(text).toContain("using audit_failed");
+    expect(text).not.toMatch(/Seq Scan on audit|audit_pkey|audit_created_at/);
+  });
+
+  test("failed, of more than it looks through, looks further from the oldest", async () => {
+    await app.alter(`alter table audit disable trigger user;
+      update audit set result = 'failed' where id <= ${ROWS}; alter table audit enable trigger user`);
+    const newest = rows.filter(({ id }) => id <= ROWS);
+    const until = newest[0]?.createdAt;
+    const { total, searched } = await searchAudit(context, { result: "failed", until }, WHOLE);
+    const oldest = newest[MOST_SEARCHED - 1]?.createdAt;
+    expect([total, searched]).toEqual([
+      MOST_SEARCHED,
+      { records: MOST_SEARCHED, since: oldest ?? null, isComplete: false },
+    ]);
+    const further = await searchAudit(context, { result: "failed", until: oldest }, WHOLE);
+    expect([further.total, further.searched?.isComplete]).toEqual([ROWS - MOST_SEARCHED + 1, true]);
+    expect(further.items[0]?.id).toBe(newest[MOST_SEARCHED - 1]?.id ?? 0);
+  });
+});
+
+describe("GET /audit?result=", () => {
+  test("says how far it looked, and refuses what is none", async () => {
+    const { body } = await admin.call("GET", "/audit?result=failed&page_size=1");
+    expect(body.data.items[0].result).toBe("failed");
+    expect(body.data.searched).toMatchObject({ records: MOST_SEARCHED, complete: false });
+    expect((await admin.call("GET", "/audit?result=broken")).status).toBe(400);
   });
 });
 

@@ -64,6 +64,12 @@ const FILTERS: readonly (readonly [string, (row: Row) => boolean])[] = [
     (row) => row.subject === BUSIEST && isBetween(row),
   ],
   [`actor=${encodeURIComponent(TEXT)}`, ({ actor }) => actor === TEXT],
+  ["result=failed", ({ result }) => result === "failed"],
+  [
+    `result=success&user_id=${BUSIEST}&actor=admin0`,
+    ({ result, subject, actor }) => result === "success" && subject === BUSIEST && actor === "admin0",
+  ],
+  ["result=failed&q=ann", ({ result, detail }) => result === "failed" && detail.includes('"ann"')],
   ["actor=nobody", () => false],
   ["user_id=99999999999999999999", () => false],
 ];
@@ -81,9 +87,11 @@ describe("GET /audit/export", () => {
   });
 
   test("records its filters by the names of the API", async () => {
-    await exported("user_id=3&action=user.create&resource_type=user&format=jsonl&until=2026-01-01T00:00:00Z");
+    await exported(
+      "user_id=3&action=user.create&resource_type=user&result=failed&format=jsonl&until=2026-01-01T00:00:00Z",
+    );
     expect((await app.lastAudit("audit.export")).detail).toMatchObject({
-      ...{ format: "jsonl", user_id: 3, action: "user.create", resource_type: "user" },
+      ...{ format: "jsonl", user_id: 3, action: "user.create", resource_type: "user", result: "failed" },
       until: "2026-01-01T00:00:00.000Z",
     });
   });
@@ -99,7 +107,7 @@ describe("GET /audit/export", () => {
     expect(trail.filter(({ id }) => id > ROWS).map(({ action }) => action)).toEqual(["user.create", "user.delete"]);
   });
 
-  test.each(["format=xml", "action=none", "user_id=x", "actr=x", "since=yesterday"])(
+  test.each(["format=xml", "action=none", "result=none", "user_id=x", "actr=x", "since=yesterday"])(
     "of %s is refused, and not recorded",
     async (query) => {
       const before = await app.auditRows("audit.export");

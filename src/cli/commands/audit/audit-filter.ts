@@ -7,6 +7,7 @@ import type { AuditFilter } from "../../../domain/audit/audit.ts";
 import type { Context } from "../../../domain/operation/context.ts";
 import { UamError } from "../../../shared/errors.ts";
 import { AUDIT_ACTIONS, RESOURCE_TYPES } from "../../../shared/product/audit-actions.ts";
+import { RESULTS } from "../../../shared/product/statuses.ts";
 import { oneOf, periodOptions, textOption } from "../../terminal/arguments.ts";
 import { stored } from "../../terminal/completion.ts";
 
@@ -41,14 +42,17 @@ export function filterOptions() {
       }),
     ),
     resourceId: textOption("--resource-id", "ID", message`Only this resource.`),
+    result: optional(
+      option("--result", oneOf(RESULTS, "RESULT"), { description: message`Only what was done, or what failed.` }),
+    ),
   };
 }
 
 /** The filter as the log is asked. Throws `not_found` for a user whom nobody is. */
 export async function filterOf(context: Context, { user, ...given }: GivenFilter): Promise<AuditFilter> {
-  const { actor, action, resourceType, resourceId, since, until, search } = given;
+  const { actor, action, resourceType, resourceId, result, since, until, search } = given;
   const userId = user === undefined ? undefined : await userIdOf(context, user);
-  return { userId, actor, action, resourceType, resourceId, since, until, search };
+  return { userId, actor, action, resourceType, resourceId, result, since, until, search };
 }
 
 /** The id of the user with that name or id; an id that no stored user has is a deleted user's. */

@@ -64,9 +64,10 @@ export const auditHandlers: Handlers<typeof audit> = {
   },
 };
 
-function filterOf({ q, user_id, actor, action, resource_type, resource_id, since, until }: AuditFilters) {
+function filterOf({ q, user_id, resource_type, resource_id, since, until, ...same }: AuditFilters) {
+  const { actor, action, result } = same;
   return {
-    ...{ search: q, userId: user_id, actor, action, resourceType: resource_type, resourceId: resource_id },
+    ...{ search: q, userId: user_id, actor, action, resourceType: resource_type, resourceId: resource_id, result },
     since: since === undefined ? undefined : clampTimestamp(parseRangeStart(since, "since")),
     until: until === undefined ? undefined : clampTimestamp(parseTimestamp(until, "until")),
   };
