@@ -8,7 +8,13 @@ import { pageOf } from "../../src/console/ui/page-number.ts";
 
 describe("the address", () => {
   test("has the filters that are set, and gives them back", () => {
-    const filter = { ...NO_FILTER, actor: "root & co", user_id: "7", since: "2026-11-20T08:00:00.000Z" };
+    const filter = {
+      ...NO_FILTER,
+      actor: "root & co",
+      result: "failed",
+      user_id: "7",
+      since: "2026-11-20T08:00:00.000Z",
+    };
     const address = auditHref(filter, 3);
     const query = Object.fromEntries(new URL(address, "https://x").searchParams);
     expect(address).toStartWith("/admin/audit?actor=root");

@@ -108,6 +108,18 @@ describeInBrowser("the dashboard", () => {
     await soon(async () => expect(await menu("Dashboard").getAttribute("data-count")).toBe("1"));
   });
 
+  test("leads from what failed to its records", async () => {
+    await create("ben", 10);
+    expect((await create("ben", 10)).status).toBe(409);
+    await open();
+    await page.getByRole("link", { name: /^Show what failed/ }).click();
+    await arrive(page, "Audit log");
+    await says(page, "1 record");
+    await says(page, /tried to create the user/);
+    const outcome = page.getByRole("combobox", { name: "Outcome" });
+    await soon(async () => expect(await outcome.inputValue()).toBe("failed"));
+  });
+
   test("says how many are open now, where that is not everybody who is active", async () => {
     await create("ben", 10);
     await open();

@@ -28,6 +28,8 @@ interface ChartProps<T extends Row> {
   readonly caption: string;
   /** A sentence on what the chart shows: for people who cannot see it, and below the caption for those who can. */
   readonly summary: string;
+  /** The way to what it is about. */
+  readonly more?: ComponentChildren;
   /** The marks, as they are drawn in an area of 28 by 12, and what they stand for. */
   readonly legend?: readonly (readonly [mark: ComponentChildren, name: string])[];
   /** All values, for the scale. */
@@ -48,7 +50,7 @@ export function Chart<T extends Row>(props: ChartProps<T>) {
   );
 }
 
-function Drawn<T extends Row>({ caption, summary, legend = [], values, table, children }: ChartProps<T>) {
+function Drawn<T extends Row>({ caption, summary, more, legend = [], values, table, children }: ChartProps<T>) {
   const [place, width] = useWidth();
   const id = useUniqueId();
   const ticks = marks(values);
@@ -65,6 +67,7 @@ function Drawn<T extends Row>({ caption, summary, legend = [], values, table, ch
         <span class="hint" id={id}>
           {summary}
         </span>
+        {more}
       </figcaption>
       <div ref={place}>
         <svg role="img" aria-label={caption} aria-describedby={id} width={width} height={HEIGHT}>

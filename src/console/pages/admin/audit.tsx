@@ -1,13 +1,11 @@
 /** The audit log: what was recorded, by filters that are in the address; the log as a file; and how it is verified. */
 
-import { useEffect, useRef } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { PAGES } from "../../../shared/product/pages.ts";
 import type { Ask, QueryOf } from "../../api.ts";
 import { OddFilters } from "../../odd-notice.tsx";
 import { signedIn } from "../../signed-in.tsx";
 import { auditTexts as texts } from "../../texts/admin/audit.ts";
-import { announce } from "../../ui/announce.tsx";
 import { moment } from "../../ui/clock.ts";
 import { Copyable } from "../../ui/copy.tsx";
 import { Page, Section } from "../../ui/page.tsx";
@@ -17,9 +15,9 @@ import { Loaded, useApi } from "../../use-api.tsx";
 import { Export } from "./audit/export.tsx";
 import { type AuditFilter, auditHref, FILTERS, filterOf, RANGES, VALUES } from "./audit/filter.ts";
 import { FilterForm } from "./audit/filter-form.tsx";
+import { FoundHead } from "./audit/found-head.tsx";
 import { Records } from "./audit/records.tsx";
 import { forRole } from "./for-role.tsx";
-import { ListHead } from "./list-head.tsx";
 
 const PAGE_SIZE = 25;
 
@@ -68,28 +66,12 @@ function Results({ filter, page }: { readonly filter: AuditFilter; readonly page
   // The service checks the values in the address.
   const asked = { ...filter, page: String(page), page_size: String(PAGE_SIZE) } as Ask<"GET /audit">["query"] & object;
   const answer = useApi("GET /audit", { query: asked });
-  const heading = useRef<HTMLHeadingElement>(null);
-  const address = auditHref(filter, page);
-  const shown = useRef(address);
-  useEffect(() => {
-    // Another part of the list begins at its top, for the eye and for the keyboard.
-    if (shown.current !== address) heading.current?.focus();
-    shown.current = address;
-  }, [address]);
   const { data, isPlaceholderData } = answer;
-  const said = useRef(address);
-  useEffect(() => {
-    if (data === undefined || isPlaceholderData || said.current === address) return;
-    said.current = address;
-    announce(texts.found(data.total));
-  }, [data, isPlaceholderData, address]);
   return (
     <section class="results">
-      <ListHead>
-        <h2 ref={heading} tabIndex={-1}>
-          {data === undefined ? texts.caption : texts.found(data.total)}
-        </h2>
-      </ListHead>
+      <FoundHead address={auditHref(filter, page)} isOlder={data === undefined || isPlaceholderData}>
+        {data === undefined ? texts.caption : texts.found(data.total)}
+      </FoundHead>
       <Loaded query={answer}>
         {({ total, items, searched }) => (
           <>
@@ -103,7 +85,7 @@ function Results({ filter, page }: { readonly filter: AuditFilter; readonly page
             )}
             {searched === undefined || searched.complete || searched.since === null ? null : (
               <p>
-                {texts.searched(searched.records, moment(searched.since))}{" "}
+                {texts.searched(searched.records, moment(searched.since), filter.result === "failed")}{" "}
                 <a href={auditHref({ ...filter, until: searched.since })}>{texts.further}</a>
               </p>
             )}

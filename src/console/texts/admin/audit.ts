@@ -5,14 +5,15 @@ import { inLanguage, number } from "../language.ts";
 const en = {
   title: "Audit log",
   lead: "Every change, who made it and from where, newest first. Records are never changed.",
+  access: "Who had access at a moment?",
   caption: "Audit records, newest first",
   columns: { when: "When", what: "What happened", from: "From" },
   found: (total: number) => (total === 0 ? "No records match" : total === 1 ? "1 record" : `${number(total)} records`),
   empty: "No record matches these filters.",
   emptyPage: "This page is past the end of the list.",
   first: "Go to the first page",
-  searched: (records: number, since: string) =>
-    `The newest ${number(records)} records that match the other filters were looked through, back to ${since}.`,
+  searched: (records: number, since: string, isFailed: boolean) =>
+    `The newest ${number(records)} records that ${isFailed ? "failed" : "match the other filters"} were looked through, back to ${since}.`,
   further: "Look further back",
   ranges: {
     label: "Time",
@@ -51,6 +52,9 @@ const en = {
     actorHint: "The exact name",
     action: "What was done",
     anyAction: "Anything",
+    result: "Outcome",
+    anyResult: "Any",
+    results: { success: "Done", failed: "Failed" },
     resource_type: "Kind of object",
     anyType: "Any",
     types: {

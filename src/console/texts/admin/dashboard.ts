@@ -132,6 +132,7 @@ const en = {
       caption: "Changes a day, without logins",
       summary: (changes: number, failed: number) =>
         `${count(changes, "change", "changes")} in the last 90 days, and ${number(failed)} that failed.`,
+      show: "Show what failed, logins too",
       series: { changes: "done", failed: "failed" },
       none: "Nothing has been changed yet.",
     },

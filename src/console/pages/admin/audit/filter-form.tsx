@@ -22,6 +22,7 @@ const ACTIONS: readonly (readonly [string, string])[] = [
   ),
 ];
 const TYPES = [["", texts.anyType] as const, ...Object.entries(texts.types)];
+const RESULTS = [["", texts.anyResult] as const, ...Object.entries(texts.results)];
 
 /** The form; rendered anew where the address says something else. */
 export function FilterForm({ filter }: { readonly filter: AuditFilter }) {
@@ -65,6 +66,7 @@ export function FilterForm({ filter }: { readonly filter: AuditFilter }) {
             onValue={set("action")}
             options={withOwn(ACTIONS, filter.action)}
           />
+          <Select label={texts.result} name="result" value={typed.result} onValue={set("result")} options={RESULTS} />
           <Input
             label={texts.user_id}
             hint={texts.userIdHint}

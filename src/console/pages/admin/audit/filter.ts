@@ -10,14 +10,24 @@ import { auditTexts } from "../../../texts/admin/audit.ts";
 import { now } from "../../../ui/clock.ts";
 
 /** The filters by their names in the API and in the address. */
-export const FILTERS = ["q", "actor", "action", "resource_type", "resource_id", "user_id", "since", "until"] as const;
+export const FILTERS = [
+  "q",
+  "actor",
+  "action",
+  "resource_type",
+  "resource_id",
+  "result",
+  "user_id",
+  "since",
+  "until",
+] as const;
 
 /** Texts as they were typed or sent; "" for none. `since` and `until` are RFC 3339. */
 export type AuditFilter = Readonly<Record<(typeof FILTERS)[number], string>>;
 
 export const NO_FILTER: AuditFilter = {
   ...{ q: "", actor: "", action: "", resource_type: "", resource_id: "" },
-  ...{ user_id: "", since: "", until: "" },
+  ...{ result: "", user_id: "", since: "", until: "" },
 };
 
 /** The filter in an address; values that the service would refuse do not count. */
@@ -35,6 +45,7 @@ export const VALUES: Readonly<Record<(typeof FILTERS)[number], Filters[string]>>
   ...{ q: (value) => value.trim().length <= MAX_SEARCH, actor: anyText, resource_id: anyText },
   action: Object.keys(actionTexts.actions),
   resource_type: Object.keys(auditTexts.filter.types),
+  result: Object.keys(auditTexts.filter.results),
   user_id: (value) => /^\d+$/.test(value.trim()),
   ...{ since: isMoment, until: isMoment },
 };

@@ -5,9 +5,12 @@ import { BarMark, Bars } from "../../../charts/bars.tsx";
 import { Chart } from "../../../charts/chart.tsx";
 import { LineMark, Lines } from "../../../charts/lines.tsx";
 import { byWeek, dayName } from "../../../charts/series.ts";
+import { maySee } from "../../../roles.ts";
 import { dashboardTexts } from "../../../texts/admin/dashboard.ts";
 import { number } from "../../../texts/language.ts";
 import { Loaded, useApi } from "../../../use-api.tsx";
+import { auditHref } from "../audit/filter.ts";
+import { useRole } from "../for-role.tsx";
 
 const { charts: texts } = dashboardTexts;
 
@@ -105,8 +108,14 @@ function Ends({ ends }: Pick<Series, "ends">) {
   );
 }
 
+type Day = Series["changes"][number];
+
 function Changes({ changes }: Pick<Series, "changes">) {
   const { changes: words } = texts;
+  const mayRead = maySee(useRole(), "audit");
+  // Days are counted in UTC.
+  const failedHref = (first = "", last = "") =>
+    auditHref({ result: "failed", since: `${first}T00:00:00.000Z`, until: `${last}T23:59:59.999Z` });
   const sum = (name: (typeof CHANGES)[number]) => changes.reduce((total, day) => total + day[name], 0);
   const parts = (values: Readonly<Record<(typeof CHANGES)[number], number>>) =>
     CHANGES.map((name) => texts.part(words.series[name], values[name]));
@@ -114,6 +123,11 @@ function Changes({ changes }: Pick<Series, "changes">) {
     <Chart
       caption={words.caption}
       summary={changes.length === 0 ? words.none : words.summary(sum("changes"), sum("failed"))}
+      more={
+        mayRead && sum("failed") > 0 ? (
+          <a href={failedHref(changes[0]?.date, changes.at(-1)?.date)}>{words.show}</a>
+        ) : null
+      }
       legend={CHANGES.map((name) => [<BarMark key={name} name={name} />, words.series[name]] as const)}
       values={changes.map((day) => day.changes + day.failed)}
       table={{
@@ -121,7 +135,12 @@ function Changes({ changes }: Pick<Series, "changes">) {
         items: changes.map((day) => ({ ...day, id: day.date })).reverse(),
         columns: [
           dayColumn(texts.day),
-          ...CHANGES.map((name) => figure(words.series[name], (day: Series["changes"][number]) => day[name])),
+          figure(words.series.changes, (day: Day) => day.changes),
+          {
+            name: words.series.failed,
+            cell: ({ date, failed }: Day) =>
+              mayRead && failed > 0 ? <a href={failedHref(date, date)}>{number(failed)}</a> : number(failed),
+          },
         ],
       }}
     >
