@@ -68,7 +68,11 @@ export const AuditRecord = v.pipe(
 export const AccessQuery = v.pipe(
   v.object({
     ...pageFields,
-    at: described("2026-11-20T08:00:00Z", "The moment, not in the future; RFC 3339", { format: "date-time" }),
+    at: v.optional(
+      described("2026-11-20T08:00:00Z", "The moment, not in the future; RFC 3339. By default, now", {
+        format: "date-time",
+      }),
+    ),
     host: v.optional(text("web1", "Only this host, by the name that it had then")),
     company: v.optional(text("Lindqvist AB", "Only users of this company, by the name that it had then")),
   }),
@@ -81,7 +85,9 @@ export const AccessList = v.pipe(
     total: count(1),
     items: v.array(
       v.object({
+        user_id: id,
         username: described("alice"),
+        deleted: v.pipe(v.boolean(), v.description("Whether the user has been deleted since"), v.examples([false])),
         host: described("web1", "The host's name at that moment"),
         until: expiry,
         fingerprints: v.pipe(

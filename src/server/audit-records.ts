@@ -1,6 +1,6 @@
 /** What the audit log has and proves, as the records that the API and the command line show. */
 
-import type { Access } from "../domain/access/history.ts";
+import type { KnownAccess } from "../domain/access/access.ts";
 import type { ShownRecord } from "../domain/audit/audit.ts";
 import type { Searched } from "../domain/audit/search.ts";
 import type { AuditAction, ResourceType } from "../shared/product/audit-actions.ts";
@@ -27,7 +27,9 @@ export function searchedRecord({ records, since, isComplete }: Searched) {
 }
 
 /** An account that could be logged in to, as the API gives it. */
-export function accessRecord({ username, host, until, fingerprints, decidedBy, profile }: Access) {
+export function accessRecord({ userId, username, isDeleted, host, until, ...rest }: KnownAccess) {
+  const { fingerprints, decidedBy, profile } = rest;
+  const who = { user_id: userId, username, deleted: isDeleted };
   const whence = { decided_by: decidedBy, profile };
-  return { username, host, until: formatTimestamp(until), fingerprints: [...fingerprints], ...whence };
+  return { ...who, host, until: formatTimestamp(until), fingerprints: [...fingerprints], ...whence };
 }

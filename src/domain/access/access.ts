@@ -14,10 +14,13 @@ export interface Asked extends AccessFilter {
   readonly at: Date;
 }
 
+/** One account that could be logged in to, and whether its user has been deleted since. */
+export type KnownAccess = Access & { readonly isDeleted: boolean };
+
 /** Everybody who could log in at a moment. */
 export interface PastAccess {
   /** By username and host. */
-  readonly items: readonly Access[];
+  readonly items: readonly KnownAccess[];
   /** From when on the answers are complete; null if users that still exist were created before the oldest record. */
   readonly completeFrom: Date | null;
   /** How many users the answer may lack, because they were created before the oldest record. */
@@ -42,11 +45,20 @@ export async function accessAt(context: Context, { at, ...filter }: Asked, place
     for (let after = first - 1; after < last; after += BLOCK) {
       for (const record of await readBlock(db, after, Math.min(after + BLOCK, last))) history.apply(record);
     }
-    const items = history.accessAt(at, filter);
+    const items = await withUsers(db, history.accessAt(at, filter));
     return { items, ...(await reach(db, last)) };
   } finally {
     place.release();
   }
+}
+
+async function withUsers(db: Database, items: readonly Access[]): Promise<readonly KnownAccess[]> {
+  const ids = [...new Set(items.map(({ userId }) => userId))].join(",");
+  const stored = await db.execute<{ id: string }>(
+    sql`select id::text as id from users where id = any(string_to_array(${ids}, ',')::bigint[])`,
+  );
+  const known = new Set(stored.map(({ id }) => Number(id)));
+  return items.map((item) => ({ ...item, isDeleted: !known.has(item.userId) }));
 }
 
 /** The records of a block that a history is made of, oldest first. */

@@ -18,6 +18,7 @@ export type HistoryRecord = Pick<AuditRow, "actor" | "action" | "resourceId" | "
 
 /** One account that could be logged in to. */
 export interface Access {
+  readonly userId: number;
   readonly username: string;
   /** The host's name at that moment. */
   readonly host: string;
@@ -98,7 +99,7 @@ export class History {
   accessAt(at: Date, { host: wanted, company }: AccessFilter = {}): readonly Access[] {
     const isOpen = hoursAt(at);
     const hosts = this.#hosts.open(isOpen);
-    const found = [...this.#users.values()].flatMap((user) => {
+    const found = [...this.#users].flatMap(([userId, user]) => {
       if (!hasAccess(user, at.getTime()) || !isOpen(user.hours) || !isOpen(user.companyHours)) return [];
       if (company !== undefined && user.company !== company) return [];
       const fingerprints = [...user.keys.values()];
@@ -106,7 +107,8 @@ export class History {
         const host = hosts.get(id);
         const grant = grantOf(user, id, at);
         if (host === undefined || grant === undefined || (wanted !== undefined && host !== wanted)) return [];
-        return [{ username: user.username, host, fingerprints, ...grant, profile: this.#profileOn(id, user) }];
+        const where = { host, profile: this.#profileOn(id, user) };
+        return [{ userId, username: user.username, fingerprints, ...grant, ...where }];
       });
     });
     return found.sort((one, other) => compare(one.username, other.username) || compare(one.host, other.host));

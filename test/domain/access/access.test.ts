@@ -47,7 +47,9 @@ describe("accessAt()", () => {
     expect(await then(app, withoutKey)).toEqual([]);
     expect(await then(app, withKey)).toEqual([
       {
+        userId: alice.id,
         username: "alice",
+        isDeleted: true,
         host: "local",
         until: new Date(withoutKey.getTime() + 10 * DAY),
         fingerprints: [fingerprint],

@@ -23,7 +23,7 @@ import { answerFile, csvFile, wantsCsv } from "./answer-file.ts";
 export const auditHandlers: Handlers<typeof audit> = {
   "GET /access": async (call) => {
     const { web, context, session, query, request } = call;
-    const at = clampTimestamp(parseTimestamp(query.at, "at"));
+    const at = query.at === undefined ? context.clock.now() : clampTimestamp(parseTimestamp(query.at, "at"));
     const { items, completeFrom, unknown } = await accessAt(
       context,
       { at, host: query.host, company: query.company },
