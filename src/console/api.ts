@@ -13,6 +13,8 @@ export interface Ask<R extends RouteKey> {
   readonly params?: Readonly<Record<string, string | number>>;
   readonly query?: QueryOf<R> & object;
   readonly body?: BodyOf<R>;
+  /** The media type of the answer, where the route has others than JSON. */
+  readonly accept?: string;
   readonly signal?: AbortSignal;
 }
 
@@ -61,12 +63,19 @@ export async function download<R extends RouteKey>(route: R, ask: Ask<R> = {}): 
   throw refusal(response, body.error);
 }
 
-async function send<R extends RouteKey>(route: R, { params = {}, query, body, signal }: Ask<R>): Promise<Response> {
+async function send<R extends RouteKey>(
+  route: R,
+  { params = {}, query, body, accept, signal }: Ask<R>,
+): Promise<Response> {
   const [method = "GET", pattern = ""] = route.split(" ");
   const path = pattern.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(String(params[name] ?? "")));
   // A file travels as it is.
   const { bytes } = (body ?? {}) as { readonly bytes?: Uint8Array<ArrayBuffer> };
   const type = bytes === undefined ? "application/json" : "text/csv";
+  const headers = {
+    ...(accept === undefined ? {} : { accept }),
+    ...(body === undefined ? {} : { "content-type": type }),
+  };
   try {
     return await fetch(`${API_ROOT}${path}${searchOf(query)}`, {
       method,
@@ -74,7 +83,8 @@ async function send<R extends RouteKey>(route: R, { params = {}, query, body, si
       cache: "no-store",
       redirect: "error",
       ...(signal === undefined ? {} : { signal }),
-      ...(body === undefined ? {} : { headers: { "content-type": type }, body: bytes ?? JSON.stringify(body) }),
+      headers,
+      ...(body === undefined ? {} : { body: bytes ?? JSON.stringify(body) }),
     });
   } catch (error) {
     if (error instanceof DOMException && error.name === "AbortError") throw error;

@@ -29,7 +29,7 @@ const adminPages = () => import("./pages/admin/pages.ts");
 const PAGES_BY_AREA = [
   pagesOf(seldomPages, ["forgot", "reset", "decide"]),
   pagesOf(() => import("./pages/user/pages.ts"), ["me", "keys", "connect", "trail", "notMe", "ownCompany"]),
-  pagesOf(adminPages, ["dashboard", "applications", "users", "audit", "settings", "admins", "webhooks"]),
+  pagesOf(adminPages, ["dashboard", "applications", "users", "audit", "access", "settings", "admins", "webhooks"]),
   // The address of one user fits every name below the list's: the import comes before it.
   pagesOf(adminPages, ["userImport", "user", "tokens", "account", "hosts", "host", "hostGroups", "hostGroup"]),
   pagesOf(adminPages, ["companies", "company", "reviews", "review", "sponsors", "profiles"]),

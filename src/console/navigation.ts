@@ -19,7 +19,7 @@ export function navigationFor(state: SessionState, hasHosts = false): readonly N
   // Until a second factor is set up, which is behind one's name, nothing else is open.
   if (needs !== undefined) return [];
   const areas = (
-    ["applications", "users", "hosts", "reviews", "audit", "settings", "admins", "webhooks"] as const
+    ["applications", "users", "hosts", "reviews", "audit", "access", "settings", "admins", "webhooks"] as const
   ).filter((area) => maySee(role, area) && (hasHosts || area !== "hosts"));
   // One's own login is behind one's name, at the other end of the header.
   return linksOf(["dashboard", ...areas, "tokens"], common.nav.admin);

@@ -3,14 +3,24 @@
 import type { AdminRole } from "../shared/product/statuses.ts";
 
 /** The subjects of the pages. */
-export type Area = "users" | "applications" | "audit" | "settings" | "admins" | "webhooks" | "hosts" | "reviews";
+export type Area =
+  | "users"
+  | "applications"
+  | "audit"
+  | "settings"
+  | "admins"
+  | "webhooks"
+  | "hosts"
+  | "reviews"
+  | "access";
 
-/** The roles that may change something there, the highest first. Nobody changes the audit log; `audit` names its readers. */
+/** The roles that may change something there, the highest first. Nobody changes the audit log; `audit` names its readers, and `access` those of who had access. */
 const CHANGES: Readonly<Record<Area, readonly AdminRole[]>> = {
   users: ["owner", "operator"],
   reviews: ["owner", "operator"],
   applications: ["owner", "operator", "reviewer"],
   audit: ["owner"],
+  access: ["owner", "operator"],
   settings: ["owner"],
   admins: ["owner"],
   webhooks: ["owner"],

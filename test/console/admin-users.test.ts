@@ -159,6 +159,7 @@ describe("roles", () => {
       expect(maySee("reviewer", area)).toBe(area === "applications");
       expect(maySee("operator", area)).toBe(area === "applications" || area === "users");
     }
+    expect(rolesThatSee("access")).toEqual(["owner", "operator", "auditor"]);
     expect(rolesThatSee("users")).toEqual(["owner", "operator", "auditor"]);
   });
 });

@@ -115,6 +115,7 @@ const en = {
       applications: "Applications",
       users: "Users",
       audit: "Audit log",
+      access: "Past access",
       settings: "Settings",
       admins: "Administrators",
       webhooks: "Webhooks",

@@ -22,6 +22,7 @@ export const PAGES = {
   company: "/admin/companies/:id",
   userImport: "/admin/users/import",
   audit: "/admin/audit",
+  access: "/admin/access",
   settings: "/admin/settings",
   profiles: "/admin/settings/profiles",
   admins: "/admin/admins",

@@ -26,6 +26,7 @@ export const PICTURES: Readonly<Record<string, View>> = {
   users: { page: "users", who: "admin" },
   user: { page: "user", who: "admin" },
   audit: { page: "audit", who: "admin" },
+  access: { page: "access", who: "admin" },
   // At last: the other views are of a single host.
   hosts: { page: "hosts", who: "admin" },
 };

@@ -190,6 +190,12 @@ export const SCREENS: readonly Screen[] = [
     },
   }),
   screen("audit", "admin", { dialogs: { filter: unfold(/^Filter/) } }),
+  screen("access", "admin", {
+    dialogs: {
+      keys: unfold(/^\d+ keys?/),
+      "a moment to come": first(fill(/^At/, "2099-01-01T00:00"), unfilled(/^Show/)),
+    },
+  }),
   screen("settings", "admin", {
     dialogs: {
       change: first(dialog(/^Change: How long an expired/), fill(/^New value/, "20d"), press(/^See what would happen/)),

@@ -28,7 +28,9 @@ export const Audit = signedIn(
     const filter = filterOf(query);
     return (
       <Page title={texts.title}>
-        <p class="lead">{texts.lead}</p>
+        <p class="lead">
+          {texts.lead} <a href={PAGES.access}>{texts.access}</a>
+        </p>
         <OddFilters path={PAGES.audit} query={query} filters={VALUES} />
         <FilterForm key={auditHref(filter)} filter={filter} />
         <Ranges filter={filter} />

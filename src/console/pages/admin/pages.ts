@@ -13,6 +13,7 @@ export { Sponsors as sponsors } from "../reviews/sponsors.tsx";
 export { Account as account } from "./account.tsx";
 export { Admins as admins } from "./admins.tsx";
 export { Applications as applications } from "./applications.tsx";
+export { PastAccess as access } from "./audit/access.tsx";
 export { Audit as audit } from "./audit.tsx";
 export { Dashboard as dashboard } from "./dashboard.tsx";
 export { ImportUsers as userImport } from "./import/import-users.tsx";

@@ -1,6 +1,7 @@
 /** A list as a file: received piece by piece, then handed to the browser to save. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
+import { EXPORT_FORMATS, type ExportFormat, MEDIA_TYPES } from "../../../../shared/product/export-formats.ts";
 import { ApiFailure, download, type QueryOf } from "../../../api.ts";
 import { exportTexts as texts } from "../../../texts/admin/export.ts";
 import { useAction } from "../../../ui/action.ts";
@@ -15,15 +16,16 @@ interface Saved {
   readonly href: string;
 }
 
-type Exporting = "GET /audit/export" | "GET /users/export";
-const FORMATS = ["csv", "jsonl"] as const;
-type Format = (typeof FORMATS)[number];
+type Exporting = "GET /audit/export" | "GET /users/export" | "GET /access";
 
 interface ExportProps<R extends Exporting> {
   readonly route: R;
   /** The filters of the list. */
   readonly query: QueryOf<R> & object;
   readonly isWhole: boolean;
+  readonly formats?: readonly ExportFormat[];
+  /** What is on record of it. */
+  readonly recorded?: string;
 }
 
 /** A transfer that is under way, stopped or saved. */
@@ -31,12 +33,12 @@ function useExport<R extends Exporting>(route: R, query: QueryOf<R> & object) {
   const [bytes, setBytes] = useState(0);
   const [saved, setSaved] = useState<Saved>();
   const [isStopped, setStopped] = useState(false);
-  const [format, setFormat] = useState<Format>();
+  const [format, setFormat] = useState<ExportFormat>();
   const transfer = useRef<AbortController>();
   // A page that is left takes the transfer with it.
   useEffect(() => () => transfer.current?.abort(), []);
   useEffect(() => () => (saved === undefined ? undefined : URL.revokeObjectURL(saved.href)), [saved]);
-  const work = useAction(async (wanted: Format) => {
+  const work = useAction(async (wanted: ExportFormat) => {
     setFormat(wanted);
     const controller = new AbortController();
     transfer.current = controller;
@@ -44,7 +46,7 @@ function useExport<R extends Exporting>(route: R, query: QueryOf<R> & object) {
     setSaved(undefined);
     setStopped(false);
     try {
-      const response = await download(route, { query: { ...query, format: wanted }, signal: controller.signal });
+      const response = await download(route, { query, accept: MEDIA_TYPES[wanted], signal: controller.signal });
       const { name, content } = await receive(response, setBytes);
       const href = URL.createObjectURL(content);
       setSaved({ name, size: content.size, href });
@@ -58,7 +60,8 @@ function useExport<R extends Exporting>(route: R, query: QueryOf<R> & object) {
 }
 
 /** Exports what a list shows on all its pages. */
-export function Export<R extends Exporting>({ route, query, isWhole }: ExportProps<R>) {
+export function Export<R extends Exporting>(props: ExportProps<R>) {
+  const { route, query, isWhole, formats = EXPORT_FORMATS, recorded = texts.recorded } = props;
   const { work, bytes, saved, isStopped, format, stop } = useExport(route, query);
   const buttons = useRef<HTMLDivElement>(null);
   function cancel() {
@@ -68,10 +71,10 @@ export function Export<R extends Exporting>({ route, query, isWhole }: ExportPro
   return (
     <Section title={texts.title}>
       <p>
-        {isWhole ? texts.whole : texts.filtered} {texts.recorded}
+        {isWhole ? texts.whole : texts.filtered} {recorded}
       </p>
       <div class="actions" ref={buttons}>
-        {FORMATS.map((one) => (
+        {formats.map((one) => (
           <Button
             key={one}
             busy={work.busy && one === format && texts.starting}
