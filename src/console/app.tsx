@@ -118,8 +118,9 @@ function Header({ path, installation }: HeaderProps) {
   const hasHosts = useOtherHosts(state, isOnHosts) || isOnHosts;
   // A sponsor has no account, and came by a link to be asked one thing.
   const links = path === PAGES.decide && state.kind === "none" ? [] : navigationFor(state, hasHosts);
-  // Groups of hosts are a part of the hosts, companies of the users, and sponsors of the reviews.
-  const place = path
+  // Groups of hosts are a part of the hosts, companies of the users, sponsors of the reviews, and past access of the log.
+  const isListed = links.some(({ href }) => href === path);
+  const place = (isListed ? path : path.replace(PAGES.access, PAGES.audit))
     .replace(PAGES.hostGroups, PAGES.hosts)
     .replace(PAGES.companies, PAGES.users)
     .replace(PAGES.sponsors, PAGES.reviews);

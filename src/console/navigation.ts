@@ -1,7 +1,8 @@
 /** Where one can go from every page, by whose session it is. */
 
 import { PAGES } from "../shared/product/pages.ts";
-import { maySee } from "./roles.ts";
+import type { AdminRole } from "../shared/product/statuses.ts";
+import { type Area, maySee } from "./roles.ts";
 import type { SessionState } from "./session.tsx";
 import { common } from "./texts/common.ts";
 
@@ -20,7 +21,7 @@ export function navigationFor(state: SessionState, hasHosts = false): readonly N
   if (needs !== undefined) return [];
   const areas = (
     ["applications", "users", "hosts", "reviews", "audit", "access", "settings", "admins", "webhooks"] as const
-  ).filter((area) => maySee(role, area) && (hasHosts || area !== "hosts"));
+  ).filter((area) => maySee(role, area) && (hasHosts || area !== "hosts") && !isWithinAudit(role, area));
   // One's own login is behind one's name, at the other end of the header.
   return linksOf(["dashboard", ...areas, "tokens"], common.nav.admin);
 }
@@ -28,6 +29,11 @@ export function navigationFor(state: SessionState, hasHosts = false): readonly N
 /** Where somebody belongs who has just logged in. */
 export function homeOf(kind: "admin" | "user"): string {
   return kind === "admin" ? PAGES.dashboard : PAGES.me;
+}
+
+/** The page of the audit log leads there, for those who see it. */
+function isWithinAudit(role: AdminRole, area: Area): boolean {
+  return area === "access" && maySee(role, "audit");
 }
 
 function linksOf<K extends keyof typeof PAGES>(

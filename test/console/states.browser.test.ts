@@ -349,6 +349,7 @@ describeInBrowser("a page", () => {
     [PAGES.hostGroups, "Hosts"],
     [PAGES.companies, "Users"],
     [PAGES.sponsors, "Reviews"],
+    [PAGES.access, "Audit log"],
     [PAGES.account, "admin"],
   ])("at %s has its place, and no other, marked in the header", async (path, marked) => {
     const watched = await signedIn("admin");

@@ -16,12 +16,13 @@ export interface Entry {
   readonly to: string | "keys" | "leave";
 }
 
-/** Pages that the menu does not name, by who may see them. */
+/** Pages that the menu does not name, or not to all, by who may see them. */
 const BELOW = [
   { text: texts.companies, to: PAGES.companies, area: "users" },
   { text: texts.hostGroups, to: PAGES.hostGroups, area: "hosts" },
   { text: texts.profiles, to: PAGES.profiles, area: "hosts" },
   { text: texts.sponsors, to: PAGES.sponsors, area: "reviews" },
+  { text: common.nav.admin.access, to: PAGES.access, area: "access" },
 ] as const;
 
 /** What the session's owner may see and do; nothing that the service would refuse. */
@@ -31,7 +32,8 @@ export function entriesFor(principal: Principal): {
 } {
   const { user_type: kind, role = "auditor" } = principal;
   const listed = navigationFor({ kind: "open", principal }, true).map(({ href, text }) => ({ text, to: href }));
-  const below = BELOW.filter(({ area }) => maySee(role, area));
+  const isListed = (page: string) => listed.some(({ to }) => to === page);
+  const below = BELOW.filter(({ area, to }) => maySee(role, area) && !isListed(to));
   const own = kind === "admin" ? [...below, { text: common.nav.account, to: PAGES.account }] : [];
   const actions = kind === "admin" ? adminActions(role) : userActions();
   return {

@@ -40,6 +40,8 @@ describeInBrowser("past access", () => {
     await page.goto(PAGES.audit);
     await page.getByRole("link", { name: "Who had access at a moment?" }).click();
     await arrive(page, "Past access");
+    const menu = page.getByRole("navigation", { name: "Pages" });
+    await menu.locator('[aria-current="page"]', { hasText: "Audit log" }).waitFor();
     await says(page, /^1 account at /);
     const link = (name: string) => page.getByRole("row").getByRole("link", { name, exact: true });
     await soon(async () => expect(await link("alice").getAttribute("href")).toBe(userPage(ids.alice ?? 0)));
@@ -82,13 +84,16 @@ describeInBrowser("past access", () => {
     const watched = await openSignedIn(browser, system, "admin");
     const { page } = watched;
     await system.db.update(admins).set({ role: "operator" });
+    await page.goto(PAGES.users);
+    const inMenu = page.getByRole("navigation").getByRole("link", { name: "Past access" });
+    await inMenu.click();
+    await arrive(page, "Past access");
     await page.goto(`${PAGES.access}?at=${both}`);
     await says(page, /^2 accounts at /);
     await soon(async () => expect(await page.getByRole("row").getByRole("link").allInnerTexts()).toEqual(["alice"]));
     await system.db.update(admins).set({ role: "reviewer" });
     await page.goto(PAGES.access);
     await arrive(page, "Your role does not include this page");
-    const inMenu = page.getByRole("navigation").getByRole("link", { name: "Past access" });
     await soon(async () => expect(await inMenu.count()).toBe(0));
     expectNoFaults(watched);
     await watched.close();

@@ -22,6 +22,7 @@ import { type Column, PagedTable } from "../../../ui/table.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { Typed } from "../../../ui/typed.tsx";
 import { Loaded, useApi } from "../../../use-api.tsx";
+import { inParts } from "../cut.tsx";
 import { forRole, useRole } from "../for-role.tsx";
 import { Export } from "./export.tsx";
 import { FoundHead } from "./found-head.tsx";
@@ -118,7 +119,7 @@ function Accounts({ view, page }: { readonly view: View; readonly page: number }
         </FoundHead>
         <Loaded query={answer}>
           {(list) => (
-            <>
+            <div class="stack">
               <Reach list={list} />
               <PagedTable
                 caption={texts.caption}
@@ -128,7 +129,7 @@ function Accounts({ view, page }: { readonly view: View; readonly page: number }
                 href={(to) => addressOf(same, to)}
                 empty={texts.empty}
               />
-            </>
+            </div>
           )}
         </Loaded>
       </section>
@@ -170,7 +171,7 @@ function columnsFor(seesTrails: boolean): readonly Column<Account>[] {
         </span>
       ),
     },
-    { name: columns.host, cell: ({ host }) => <Typed text={host} /> },
+    { name: columns.host, cell: ({ host }) => <bdi class="typed address">{inParts(host)}</bdi> },
     { name: columns.until, cell: ({ until }) => <Time at={until} both /> },
     { name: columns.by, cell: ({ decided_by }) => <Typed text={decided_by} /> },
     { name: columns.profile, cell: ({ profile }) => (profile === "" ? texts.anything : <Typed text={profile} />) },
