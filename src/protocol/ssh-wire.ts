@@ -118,7 +118,8 @@ function readField(kind: FieldKind, type: KeyType, raw: Buffer): Buffer | Malfor
 }
 
 /** The length-prefixed string at `offset`, or undefined if the blob ends before it does. */
-function takeString(blob: Buffer, offset: number): Buffer | undefined {
+/** The bytes of the string at that place, without its length; undefined if it is cut off. */
+export function takeString(blob: Buffer, offset: number): Buffer | undefined {
   if (offset + 4 > blob.length) return undefined;
   const end = offset + 4 + blob.readUInt32BE(offset);
   return end > blob.length ? undefined : blob.subarray(offset + 4, end);
