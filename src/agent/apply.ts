@@ -148,6 +148,8 @@ async function shut({ host }: Work, record: AccountRecord, account: Account): Pr
 async function narrowProfile({ host, holding }: Work, record: AccountRecord, account: Account): Promise<AccountRecord> {
   if (record.todo.profile !== true) return record;
   const problem = holding.problemOf(record.profile);
+  // A key that goes with it opens nothing meanwhile; whether it is gone, taking it says.
+  if (record.todo.take.length > 0) await host.narrowKeys(account);
   const owed = problem === undefined ? (await host.narrowProfile(account)).owed : [problem];
   if (owed.length > 0) return await shutMeanwhile(host, record, owed);
   const { profile: _, ...todo } = record.todo;

@@ -1,6 +1,7 @@
 /** /users/:id/keys and /me/keys: SSH public keys. */
 
 import * as v from "valibot";
+import { ATTESTED_KEY_COMMAND } from "../shared/product/attested-key.ts";
 import { MOST_FOUND_KEYS } from "../shared/product/limits.ts";
 import { FOUND_KEY_STATUSES, KEY_STATUSES } from "../shared/product/statuses.ts";
 import { described, IdParams, id, idNumber, listed, listOf, networks, newNetworks, text, timestamp } from "./fields.ts";
@@ -18,6 +19,16 @@ const fields = {
   bits: v.pipe(v.number(), v.integer(), v.examples([256])),
   fingerprint: described("SHA256:1B3UCMmezYP6HYhhuY+m0z7uZ8sRqIYhPHcUh9W9eKA", "As `ssh-keygen -l` prints it"),
   public_key: described(PUBLIC_KEY, "Type and key, without a comment"),
+  model: v.pipe(
+    v.nullable(described("CN=Yubico U2F EE Serial 1169793416, OU=Authenticator Attestation, O=Yubico AB, C=SE")),
+    v.description(
+      "Whose hardware made a security key, by the certificate that proved it when it was uploaded; null: not proven",
+    ),
+  ),
+  aaguid: v.pipe(
+    v.nullable(described("73bb0cd4-e502-49b8-9c6f-b59445bf720b")),
+    v.description("The identifier of that model; null: not proven"),
+  ),
   source_networks: networks(`${KEY_NETWORKS}. If the account's were narrowed since, only networks in both count`),
   status: v.picklist(KEY_STATUSES),
   created_at: timestamp,
@@ -75,6 +86,23 @@ export const NewKey = v.pipe(
     name: newName,
     public_key: text(`${PUBLIC_KEY} alice@laptop`, "One line as in `id_ed25519.pub`; the comment is not kept"),
     source_networks: newNetworks(`${KEY_NETWORKS}. None may be wider than the account's`),
+    attestation: v.optional(
+      v.pipe(
+        v.object({
+          challenge: text("9Zb1…", "The challenge as `POST /me/keys/challenge` gave it", { maxLength: 400 }),
+          statement: text(
+            "AAAAEXNzaC1zay1hdHRlc3QtdjAxAAAC…",
+            "The file that `-O write-attestation` named, in base64",
+            {
+              maxLength: 12_000,
+            },
+          ),
+        }),
+        v.description(
+          "Proof of the make of a security key; needed where `attestation` of the user's profile is `required`",
+        ),
+      ),
+    ),
   }),
   v.title("NewSshKey"),
 );
@@ -145,7 +173,7 @@ export const keys = {
     reasons: [
       ...ACCOUNT,
       ...(["user.missing", "user.not_active", "state.conflict", "key.missing", "key.duplicate", "key.format"] as const),
-      ...(["key.private", "key.type", "key.weak", "key.limit"] as const),
+      ...(["key.private", "key.type", "key.weak", "key.attestation_missing", "key.limit"] as const),
     ],
   },
   "GET /me/keys": {
@@ -181,10 +209,28 @@ export const keys = {
       "key.format",
       "key.type",
       "key.weak",
+      "key.attestation_missing",
+      "key.attestation_wrong",
+      "key.challenge",
       "key.limit",
       "network.invalid",
       "network.wider",
     ],
+  },
+  "POST /me/keys/challenge": {
+    operationId: "challengeKey",
+    summary: "Get a challenge for a security key",
+    description:
+      "Save `challenge`, decoded, as the file that `command` names, and run `command` there: ssh-keygen makes a key, and writes an attestation that the key was made for this challenge by hardware of a known make. Then upload the key with both files. Nothing is stored.",
+    who: externalUsers,
+    answer: v.pipe(
+      v.object({
+        challenge: described("9Zb1…", "The content of the file, in base64; used up by a key that was accepted with it"),
+        expires_at: timestamp,
+        command: described(ATTESTED_KEY_COMMAND),
+      }),
+      v.title("KeyChallenge"),
+    ),
   },
   "PATCH /me/keys/:id": {
     operationId: "renameKey",

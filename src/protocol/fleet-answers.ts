@@ -35,6 +35,7 @@ const profile = v.object({
   name: text(64),
   kind: v.picklist(["shell", "sftp", "forward", "command"]),
   secondFactor: v.picklist(["none", "verified"]),
+  attestation: v.exactOptional(v.literal("required")),
   directory: v.exactOptional(text(4096)),
   readOnly: v.exactOptional(v.boolean()),
   umask: v.exactOptional(text(8)),

@@ -32,6 +32,7 @@ export function isWithin(one: Profile, other: Profile): boolean {
     (one.idleSeconds ?? Infinity) <= (other.idleSeconds ?? Infinity) &&
     sessionsOf(one) <= sessionsOf(other) &&
     (one.secondFactor === "verified" || other.secondFactor === "none") &&
+    (one.attestation === "required" || other.attestation !== "required") &&
     groupsOf(one).every((group) => groupsOf(other).includes(group)) &&
     templatesOf(one).every((template) => templatesOf(other).includes(template))
   );

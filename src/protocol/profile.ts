@@ -25,6 +25,8 @@ export interface HostProfile {
   /** The path of a file of root's that sshd shows before a login. */
   readonly banner?: string;
   readonly secondFactor: "none" | "verified";
+  /** Only keys whose make was proven open its accounts. The service leaves the others out: hosts know no more of it than that it is narrower. */
+  readonly attestation?: "required";
   /** `shell`: supplementary groups, each of which the host's owner has allowed. */
   readonly groups?: readonly string[];
   /** `shell`: names of templates in `/etc/uam/sudo.d`. */

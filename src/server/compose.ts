@@ -10,6 +10,7 @@ import type { Policy, Seal, Services, Site } from "../domain/operation/context.t
 import { createAdopter } from "../host/adoption/adopter.ts";
 import { readAdoptions } from "../host/adoption/record.ts";
 import { createHost } from "../host/create-host.ts";
+import { readIssuers } from "../host/profiles/attestation-issuers.ts";
 import { ABSENT_HOST } from "../protocol/absent-host.ts";
 import type { Adopter } from "../protocol/adoption.ts";
 import type { AccountRef, Host } from "../protocol/host.ts";
@@ -167,6 +168,7 @@ async function openParts(
       autocommit: autocommit.db,
       host: await host,
       adopter: adopterOf(config, log, machine),
+      attestationIssuers: () => readIssuers(log),
       clock: systemClock,
       log,
       hasher: createPasswordHasher(),

@@ -25,7 +25,7 @@ export function profileRecord({ row, users }: StoredProfile) {
     idle: row.idleSeconds === null ? null : formatDuration(row.idleSeconds * SECOND),
     max_sessions: row.maxSessions,
     second_factor: row.secondFactor,
-    attestation: "none" as const,
+    attestation: row.attestation,
     groups: [...row.groups],
     sudo: [...row.sudo],
     banner: row.banner,
@@ -41,9 +41,9 @@ export function profilePreviewRecord({ effects, host, users }: ProfilePreview) {
 export function connectionRecord(profile: Profile | "incomparable", site: SshSite, username: string) {
   if (profile === undefined || profile === "incomparable") return { command: sshCommand(site, username) };
   const commands = [...fittingCommands(profile, site, username)];
-  const { kind, secondFactor: second_factor } = profile;
+  const { kind, secondFactor: second_factor, attestation = "none" as const } = profile;
   const [command = ""] = commands;
-  return { command, profile: { kind, means: profileSentence(profile), commands, second_factor } };
+  return { command, profile: { kind, means: profileSentence(profile), commands, second_factor, attestation } };
 }
 
 /** The same for the service's own host. */

@@ -114,6 +114,7 @@ export function keyRecord(key: KeyRow) {
     bits: key.bits,
     fingerprint: key.fingerprint,
     public_key: key.publicKey,
+    ...{ model: key.model, aaguid: key.aaguid },
     source_networks: [...key.sourceNetworks],
     status: key.status,
     created_at: formatTimestamp(key.createdAt),

@@ -58,6 +58,7 @@ import askedHosts from "../../drizzle/0054_asked_hosts.sql" with { type: "text" 
 import windowSessions from "../../drizzle/0055_window_sessions.sql" with { type: "text" };
 import closingReview from "../../drizzle/0056_closing_review.sql" with { type: "text" };
 import auditFailed from "../../drizzle/0057_audit_failed.sql" with { type: "text" };
+import attestation from "../../drizzle/0058_attestation.sql" with { type: "text" };
 
 export interface Migration {
   readonly name: string;
@@ -123,4 +124,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0055_window_sessions", sql: windowSessions },
   { name: "0056_closing_review", sql: closingReview },
   { name: "0057_audit_failed", sql: auditFailed },
+  { name: "0058_attestation", sql: attestation },
 ];

@@ -2,7 +2,13 @@
 
 import { sql } from "drizzle-orm";
 import { boolean, check, integer, pgTable, text } from "drizzle-orm/pg-core";
-import { ACTOR_TYPES, COMPANY_STATUSES, PROFILE_KINDS, SECOND_FACTORS } from "../shared/product/statuses.ts";
+import {
+  ACTOR_TYPES,
+  ATTESTATIONS,
+  COMPANY_STATUSES,
+  PROFILE_KINDS,
+  SECOND_FACTORS,
+} from "../shared/product/statuses.ts";
 import { id, time } from "./columns.ts";
 
 /** Companies. Limits that are null or empty limit nothing. */
@@ -70,6 +76,8 @@ export const profiles = pgTable(
     /** In each connection. */
     maxSessions: integer(),
     secondFactor: text({ enum: SECOND_FACTORS }).notNull().default("none"),
+    /** Of the make of its keys. */
+    attestation: text({ enum: ATTESTATIONS }).notNull().default("none"),
     /** Supplementary groups of the host. */
     groups: text().array().notNull().default([]),
     /** Names of the host's sudo templates. */
@@ -82,6 +90,10 @@ export const profiles = pgTable(
   (t) => [
     check("profiles_kind", sql`${t.kind} in ('shell', 'sftp', 'forward', 'command')`),
     check("profiles_second_factor", sql`${t.secondFactor} in ('none', 'verified')`),
+    check(
+      "profiles_attestation",
+      sql`${t.attestation} = 'none' or (${t.attestation} = 'required' and ${t.secondFactor} = 'verified')`,
+    ),
   ],
 );
 

@@ -150,6 +150,8 @@ export const sshKeys = pgTable(
     bits: integer().notNull(),
     fingerprint: text().notNull(),
     publicKey: text().notNull(),
+    /** Whose hardware made it, by the attestation's certificate, and the model's UUID; null for a key without proof. */
+    ...{ model: text(), aaguid: text() },
     /** The networks from which it may be used, within the user's, as canonical CIDRs; none: as the user's. */
     sourceNetworks: text().array().notNull().default([]),
     status: text({ enum: KEY_STATUSES }).notNull().default("active"),

@@ -12,6 +12,7 @@ import { timesAt, toldAccount } from "../support/fleet-stub.ts";
 
 const SHELL: HostProfile = { name: "dev", kind: "shell", secondFactor: "none" };
 const SFTP: HostProfile = { name: "drop", kind: "sftp", directory: "/srv/drop", secondFactor: "none" };
+const KEY = { type: "sk-ssh-ed25519@openssh.com", base64: "AAAA", fingerprint: "" };
 const NOW = timesAt(new Date("2026-11-27T10:00:00.000Z"));
 
 let host: FakeHost;
@@ -76,6 +77,27 @@ describe("an agent that is told of profiles", () => {
     // Without a profile an account may do more: nothing has to end.
     expect(await told(answer(undefined, []))).toEqual(["holdProfiles take ", "openAccount ext_alice"]);
     expect(holding.states()).toEqual([]);
+  });
+
+  test("takes a key that a profile no longer lets in out of the file before it ends what is open", async () => {
+    const [key, other] = [1, 2].map((id) => ({ ...KEY, id, fingerprint: `SHA256:${String(id).repeat(43)}` }));
+    const strong: HostProfile = { ...SHELL, secondFactor: "verified" };
+    const first = answer("dev", [strong]);
+    await told({
+      ...first,
+      accounts: first.accounts.map((one) => ({ ...one, keys: [key, other].flatMap((it) => it ?? []) })),
+    });
+    const next = answer("dev", [{ ...strong, attestation: "required" }]);
+    expect(
+      await told({ ...next, accounts: next.accounts.map((one) => ({ ...one, keys: other ? [other] : [] })) }),
+    ).toEqual([
+      "holdProfiles take dev",
+      "narrowKeys ext_alice",
+      "narrowProfile ext_alice",
+      "takeKey ext_alice",
+      "openAccount ext_alice",
+    ]);
+    expect(account()?.file).toEqual([other?.fingerprint ?? ""]);
   });
 
   test("ends nothing where a profile says something else, or is another, and takes nothing away", async () => {

@@ -33,6 +33,7 @@ function powersOf(profile: Profile): ReadonlySet<string> {
   const most = kind === "forward" ? 0 : (profile?.maxSessions ?? 10);
   for (const count of SESSIONS) if (count <= most) powers.add(`open ${count} sessions`);
   if (profile?.secondFactor !== "verified") powers.add("log in without a PIN");
+  if (profile?.attestation !== "required") powers.add("log in with a key of any make");
   for (const group of profile?.groups ?? []) powers.add(`group ${group}`);
   for (const template of profile?.sudo ?? []) powers.add(`sudo ${template}`);
   return powers;
@@ -62,7 +63,12 @@ function anyProfile(random: () => number): Profile {
   const limits = {
     ...(random() < 0.5 ? {} : { idleSeconds: pick(random, IDLE) }),
     ...(random() < 0.5 || kind === "forward" ? {} : { maxSessions: pick(random, SESSIONS.slice(1)) }),
-    secondFactor: pick(random, ["none", "none", "verified"] as const),
+    ...pick(random, [
+      { secondFactor: "none" },
+      { secondFactor: "none" },
+      { secondFactor: "verified" },
+      { secondFactor: "verified", attestation: "required" },
+    ] as const),
   };
   const own = {
     shell: () => ({

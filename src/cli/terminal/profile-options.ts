@@ -5,7 +5,7 @@ import { map, multiple, optional } from "@optique/core/modifiers";
 import { argument, option } from "@optique/core/primitives";
 import { string } from "@optique/core/valueparser";
 import type { ProfileChanges } from "../../domain/profiles/fields.ts";
-import { SECOND_FACTORS } from "../../shared/product/statuses.ts";
+import { ATTESTATIONS, SECOND_FACTORS } from "../../shared/product/statuses.ts";
 import { numberOrNone, oneOf, textOption } from "./arguments.ts";
 import { offering } from "./completion.ts";
 
@@ -62,6 +62,11 @@ export function allowanceOptions() {
     secondFactor: optional(
       option("--second-factor", oneOf(SECOND_FACTORS, "FACTOR"), {
         description: message`"verified" for hardware keys only, with touch and PIN at each login; or "none".`,
+      }),
+    ),
+    attestation: optional(
+      option("--attestation", oneOf(ATTESTATIONS, "PROOF"), {
+        description: message`"required" for hardware keys only whose make was proven when they were uploaded, with --second-factor verified; or "none".`,
       }),
     ),
     groups: namesOption("--group", "GROUP", message`Of shell: a group of the host, of those that its owner allows`),

@@ -11,6 +11,7 @@ export const HostProfileRecord = v.pipe(
     name: described("drop-box"),
     kind: v.picklist(["shell", "sftp", "forward", "command"]),
     secondFactor: v.picklist(["none", "verified"]),
+    attestation: v.optional(v.literal("required")),
     directory: v.optional(described("/srv/drop")),
     readOnly: v.optional(v.pipe(v.boolean(), v.examples([false]))),
     umask: v.optional(described("027")),

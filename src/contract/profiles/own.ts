@@ -1,7 +1,7 @@
 /** What users see of the profile that counts for them on a host. */
 
 import * as v from "valibot";
-import { PROFILE_KINDS, SECOND_FACTORS } from "../../shared/product/statuses.ts";
+import { ATTESTATIONS, PROFILE_KINDS, SECOND_FACTORS } from "../../shared/product/statuses.ts";
 import { described } from "../fields.ts";
 
 export const ownProfile = v.optional(
@@ -16,6 +16,10 @@ export const ownProfile = v.optional(
       second_factor: v.pipe(
         v.picklist(SECOND_FACTORS),
         v.description("`verified`: only security keys open the account there, with touch and PIN at each login"),
+      ),
+      attestation: v.pipe(
+        v.picklist(ATTESTATIONS),
+        v.description("`required`: only those whose make was proven when they were uploaded"),
       ),
     }),
     v.description("Only where a profile counts for the account there"),

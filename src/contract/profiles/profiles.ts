@@ -2,7 +2,7 @@
 
 import * as v from "valibot";
 import { MAX_TARGETS } from "../../shared/net/targets.ts";
-import { PROFILE_KINDS, SECOND_FACTORS } from "../../shared/product/statuses.ts";
+import { ATTESTATIONS, PROFILE_KINDS, SECOND_FACTORS } from "../../shared/product/statuses.ts";
 import { count, described, IdParams, id, listed, listOf, statusOf, text, wholeNumber } from "../fields.ts";
 import { HostsConfirmation } from "../hosts-confirmation.ts";
 import { PreviewQuery, previewed, told } from "../preview.ts";
@@ -19,7 +19,8 @@ const COMMAND = "Of `command`: the name of a program in `/etc/uam-commands` on h
 const IDLE = "After how long a session that is silent ends, at least `1m`; null for never";
 const MAX_SESSIONS = "How many sessions a connection may have; null for what the host does by itself";
 const SECOND_FACTOR = "`verified`: only hardware keys, with touch and PIN at each login";
-const ATTESTATION = "Whether a hardware key has to prove its make when it is uploaded: not offered yet";
+const ATTESTATION =
+  "`required`: only hardware keys whose make was proven when they were uploaded; only with `second_factor` `verified`";
 const GROUPS = "Of `shell`: groups of the host, of those that its owner allows";
 const SUDO = "Of `shell`: names of templates in `/etc/uam/sudo.d` on hosts";
 const BANNER = "The path of a file of root's that sshd shows before a login; null for none";
@@ -47,7 +48,7 @@ export const ProfileRecord = v.pipe(
     idle: v.pipe(v.nullable(described("15m")), v.description(IDLE)),
     max_sessions: v.pipe(v.nullable(count(2)), v.description(MAX_SESSIONS)),
     second_factor: v.pipe(v.picklist(SECOND_FACTORS), v.description(SECOND_FACTOR)),
-    attestation: v.pipe(v.literal("none"), v.description(ATTESTATION)),
+    attestation: v.pipe(v.picklist(ATTESTATIONS), v.description(ATTESTATION)),
     groups: v.pipe(v.array(described("docs")), v.description(GROUPS)),
     sudo: v.pipe(v.array(described("restart-web")), v.description(SUDO)),
     banner: v.pipe(v.nullable(described("/etc/issue.net")), v.description(BANNER)),
@@ -66,7 +67,7 @@ const changes = {
   idle: v.optional(v.nullable(text("15m", IDLE, { maxLength: 40 }))),
   max_sessions: v.optional(v.nullable(wholeNumber(1, 1000, MAX_SESSIONS))),
   second_factor: v.optional(v.pipe(v.picklist(SECOND_FACTORS), v.description(SECOND_FACTOR))),
-  attestation: v.optional(v.pipe(v.literal("none"), v.description(ATTESTATION))),
+  attestation: v.optional(v.pipe(v.picklist(ATTESTATIONS), v.description(ATTESTATION))),
   groups: v.optional(listOf(text("docs", undefined, { maxLength: 32 }), MOST_NAMES, GROUPS)),
   sudo: v.optional(listOf(text("restart-web", undefined, { maxLength: 64 }), MOST_NAMES, SUDO)),
   banner: v.optional(v.nullable(text("/etc/issue.net", BANNER, { maxLength: 200 }))),
@@ -117,7 +118,7 @@ export const profiles = {
     status: 201,
     answer: ProfileRecord,
     refusals: { 409: "The name is taken" },
-    reasons: ["profile.taken", "profile.refused"],
+    reasons: ["profile.taken", "profile.refused", "profile.attestation"],
   },
   "GET /profiles/:id": {
     operationId: "getProfile",
@@ -145,7 +146,13 @@ export const profiles = {
       500: "Something that is open goes on. The profile is stored all the same, and the service keeps trying to end it",
     },
     reasons: [
-      ...(["profile.missing", "profile.refused", "profile.incomparable", "profile.mode"] as const),
+      ...([
+        "profile.missing",
+        "profile.refused",
+        "profile.incomparable",
+        "profile.mode",
+        "profile.attestation",
+      ] as const),
       ...(["access.owed", "state.conflict"] as const),
     ],
   },

@@ -3,7 +3,7 @@
 type DetailName =
   | ("username" | "expire_at" | "status" | "fingerprint")
   | ("company" | "company_hours" | "starts_at" | "hours" | "on_request" | "until" | "allowed_until")
-  | ("profile" | "means" | "second_factor")
+  | ("profile" | "means" | "second_factor" | "attestation")
   | ("hosts" | "groups" | "host" | "group" | "name" | "new_name" | "added" | "removed" | "for_new_users");
 
 /** The detail of a record, as far as a history looks into it. */

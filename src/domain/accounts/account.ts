@@ -13,7 +13,7 @@ import { closings, type KeyRow, sshKeys } from "../../store/schema.ts";
 import { type Closing, closingsOf, isShutting, keepsShut } from "./closings.ts";
 import { selectUsers, type User } from "./find-user.ts";
 import { type Access, accessAt, atOwnHost, openingsBetween, openUntil } from "./opening.ts";
-import { profileHere } from "./profiles.ts";
+import { profileHere, withProof } from "./profiles.ts";
 
 /** Which account is the user's. */
 export function refOf(user: Pick<User, "username" | "uid">): AccountRef {
@@ -41,9 +41,10 @@ export async function accountOf(
 export function accountAt(
   now: Date,
   stored: User,
-  { keys, owed }: { readonly keys: readonly KeyRow[]; readonly owed: readonly Taking[] },
+  { keys: all, owed }: { readonly keys: readonly KeyRow[]; readonly owed: readonly Taking[] },
 ): Account {
   const user = atOwnHost({ ...stored, expireAt: endOf(stored, owed) });
+  const keys = withProof(profileHere(user), all);
   const access = accessAt(user, now);
   if (access.access === "closed" || owed.some(isShutting)) return shutAccountOf(user);
   if (profileHere(user) === "incomparable") return { ...shutAccountOf(user), keepsJobs: true };

@@ -4,6 +4,7 @@
  */
 
 import { eq } from "drizzle-orm";
+import type { Account, Host } from "../../protocol/host.ts";
 import type { ProfileState } from "../../protocol/profile.ts";
 import { isWithin, type Profile } from "../../protocol/profile-order.ts";
 import { publicMessage, UamError } from "../../shared/errors.ts";
@@ -102,7 +103,7 @@ export async function finishProfile(op: ClosingOperation, user: User, noted: Clo
     ...(profileHere(user) === "incomparable"
       ? (await shutOnHost(op, user, true)).owed
       : await takePartOnHost(op, user, account, {
-          take: async (host, narrowed) => (await host.narrowProfile(narrowed)).owed,
+          take: (host, narrowed) => takeByHost(host, narrowed, profileHere(user)),
           failure: "what an account may do could not be narrowed on the host; this will be retried",
         })),
   ];
@@ -113,6 +114,15 @@ export async function finishProfile(op: ClosingOperation, user: User, noted: Clo
   if (owed.length > 0 || noted.problem === "") op.record({ unneeded: true });
   else op.record({ detail: { found: noted.problem, done: "what was left of narrowing what the account may do" } });
   return owed;
+}
+
+async function takeByHost(host: Host, account: Account, profile: Profile | "incomparable"): Promise<readonly string[]> {
+  const asksProof = profile !== "incomparable" && profile?.attestation === "required";
+  if (!asksProof) return (await host.narrowProfile(account)).owed;
+  // Keys without proof leave the file before what they opened ends; and what ended may have put them back.
+  await host.narrowKeys(account);
+  const { owed } = await host.narrowProfile(account);
+  return [...owed, ...(await host.narrowKeys(account))];
 }
 
 /** A sentence if the host does not hold the profile as it is stored: new sessions may have more by an earlier form of it. */

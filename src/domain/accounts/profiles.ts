@@ -15,6 +15,7 @@ export function hostProfileOf(stored: ProfileFields): HostProfile {
   const { name, kind, directory, umask, targets, forwarding, command, idleSeconds, maxSessions, banner } = stored;
   return {
     ...{ name, kind, secondFactor: stored.secondFactor },
+    ...(stored.attestation === "required" ? { attestation: stored.attestation } : {}),
     ...(kind === "sftp" && directory !== null ? { directory, readOnly: stored.readOnly } : {}),
     ...(kind === "sftp" && umask !== null ? { umask } : {}),
     ...(kind === "forward" ? { targets } : {}),
@@ -36,7 +37,8 @@ export async function allProfiles(db: Database | Transaction): Promise<readonly 
 /** What a profile is made of, as JSON, in SQL about `profiles` as p. */
 export const PROFILE_FIELDS = sql`json_build_object('name', p.name, 'kind', p.kind, 'directory', p.directory, 'readOnly', p.read_only,
   'umask', p.umask, 'targets', p.targets, 'forwarding', p.forwarding, 'command', p.command, 'idleSeconds', p.idle_seconds,
-  'maxSessions', p.max_sessions, 'secondFactor', p.second_factor, 'groups', p.groups, 'sudo', p.sudo, 'banner', p.banner)`;
+  'maxSessions', p.max_sessions, 'secondFactor', p.second_factor,
+  'attestation', p.attestation, 'groups', p.groups, 'sudo', p.sudo, 'banner', p.banner)`;
 
 /**
  * The profiles that bind the user of the row on the service's own host, their own first: theirs, and those of the groups by which they come
@@ -77,4 +79,13 @@ export function profileHere({
   readonly profiles: readonly HostProfile[] | null;
 }): Profile | "incomparable" {
   return narrowestOf(binding ?? []);
+}
+
+/** Of these keys, those that may open anything where the profile counts: sshd itself cannot tell which are proven. */
+export function withProof<K extends { readonly model: string | null }>(
+  profile: Profile | "incomparable",
+  keys: readonly K[],
+): readonly K[] {
+  const asks = profile !== "incomparable" && profile?.attestation === "required";
+  return asks ? keys.filter(({ model }) => model !== null) : keys;
 }

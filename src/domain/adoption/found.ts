@@ -122,7 +122,8 @@ async function requireStorable(
   const { policy } = op.context;
   const { parsePublicKey } = await import("../keys/public-key.ts");
   for (const { type, base64 } of wanted) {
-    await requireAccepted(op, user, parsePublicKey(`${type} ${base64}`, policy.keyTypes));
+    // Its owner made it before there was a challenge.
+    await requireAccepted(op, user, { ...parsePublicKey(`${type} ${base64}`, policy.keyTypes), model: null });
   }
   const isTaken = and(eq(sshKeys.status, "active"), inArray(sshKeys.fingerprint, wanted.map(fingerprintOf)));
   const [taken] = await op.tx.select({ fingerprint: sshKeys.fingerprint }).from(sshKeys).where(isTaken).limit(1);
@@ -169,7 +170,7 @@ async function withStatus(
   const asking = await verifyingProfiles(db, userId);
   const { parsePublicKey } = await import("../keys/public-key.ts");
   const refusal = ({ type, base64 }: KeptKey) =>
-    refusalOf(() => requireFactor(asking, parsePublicKey(`${type} ${base64}`, policy.keyTypes)));
+    refusalOf(() => requireFactor(asking, { ...parsePublicKey(`${type} ${base64}`, policy.keyTypes), model: null }));
   const once = new Map<string, KeptKey>();
   for (const key of keys) if (!once.has(key.fingerprint)) once.set(key.fingerprint, key);
   return [...once.values()].map((key) => {

@@ -6,7 +6,7 @@ import { publicMessage, UamError } from "../../shared/errors.ts";
 import { parseNetworks } from "../../shared/net/networks.ts";
 import { requireText } from "../../shared/text/text.ts";
 import { faultPoint } from "../../shared/work/fault-point.ts";
-import { type Database, isDuplicate, pipelined, preparedOnce, type Transaction } from "../../store/client.ts";
+import { type Database, pipelined, preparedOnce, type Transaction } from "../../store/client.ts";
 import { type KeyRow, sshKeys } from "../../store/schema.ts";
 import { type ClosingRequest, disableAccess, restoreAccess, shutOnHost } from "../accounts/access.ts";
 import { accountAt, activeKeysOf } from "../accounts/account.ts";
@@ -25,14 +25,17 @@ import { audited, auditedClosing, auditedGrant } from "../operation/audited.ts";
 import type { ClosingOperation, Context, Operation } from "../operation/context.ts";
 import { SYSTEM } from "../operation/entry.ts";
 import { requireAccepted, requireRoom } from "./accepted.ts";
+import { insertKey } from "./insert.ts";
 import { lockUserAndKeys } from "./lock.ts";
-import { fingerprintTaken } from "./taken.ts";
+import { type GivenAttestation, provenMake } from "./proven-make.ts";
 
 export interface NewKey {
   readonly name: string;
   readonly publicKey: string;
   /** The networks from which it may be used: CIDRs within the user's; none for all of the user's. */
   readonly sourceNetworks?: readonly string[] | undefined;
+  /** What is to prove its make. */
+  readonly attestation?: GivenAttestation | undefined;
   /** For a key that was found in the account's own files: throws unless an administrator may still confirm it. Without it, it is uploaded. */
   readonly confirm?: (op: Operation) => Promise<void>;
 }
@@ -62,9 +65,10 @@ export function uploadKey(context: Context, userId: number, input: NewKey): Prom
     // A key that was found opened the account before there was anybody to ask.
     if (input.confirm !== undefined) await input.confirm(op);
     else if (keys.length === 0) await requireTerms(op.tx, context, user);
+    const make = await provenMake(op, userId, key, input.attestation);
     const { type, bits, fingerprint, publicKey } = key;
-    const row = { userId, name, type, bits, fingerprint, publicKey, sourceNetworks, createdAt: now };
-    await requireAccepted(op, user, key);
+    const row = { userId, name, type, bits, fingerprint, publicKey, ...make, sourceNetworks, createdAt: now };
+    await requireAccepted(op, user, row);
     const message = keyAdded(site, user, row);
     const [stored] = await pipelined(insertKey(op, row), queueMail(op, { recipient: user.email, message }));
     await op.onRollback(() => restoreAccess(context, user));
@@ -72,6 +76,7 @@ export function uploadKey(context: Context, userId: number, input: NewKey): Prom
     await asOtherFailure(giveKeys(context, user, accountAt(now, user, { keys: [...keys, stored], owed })));
     // The name as stored, that is trimmed; the record of a failure has it as sent.
     op.record({ resourceId: String(stored.id), detail: { name, fingerprint } });
+    if (make.model !== null) op.record({ detail: { model: make.model, aaguid: make.aaguid } });
     if (sourceNetworks.length > 0) op.record({ detail: { source_networks: sourceNetworks.join(", ") } });
     return stored;
   });
@@ -265,32 +270,4 @@ export async function requireKey(op: Operation, keys: readonly KeyRow[], keyId: 
 export async function findKeyOwner(db: Transaction | Database, keyId: number): Promise<number | undefined> {
   const [row] = await db.select({ owner: sshKeys.userId }).from(sshKeys).where(eq(sshKeys.id, keyId));
   return row?.owner;
-}
-
-const addKey = preparedOnce((tx) => {
-  const { placeholder } = sql;
-  const values = {
-    userId: placeholder("userId"),
-    name: placeholder("name"),
-    type: placeholder("type"),
-    bits: placeholder("bits"),
-    fingerprint: placeholder("fingerprint"),
-    publicKey: placeholder("publicKey"),
-    sourceNetworks: placeholder("sourceNetworks"),
-    createdAt: placeholder("createdAt"),
-  };
-  return tx.insert(sshKeys).values(values).returning().prepare("insert_key");
-});
-
-async function insertKey({ tx, context }: Operation, key: typeof sshKeys.$inferInsert): Promise<KeyRow> {
-  try {
-    const [row] = await addKey(tx).execute({ ...key });
-    if (row === undefined) throw new Error("insert returned no row");
-    return row;
-  } catch (error) {
-    if (isDuplicate(error, "ssh_keys_active_fingerprint")) {
-      throw fingerprintTaken(key.fingerprint, context.policy.site);
-    }
-    throw error;
-  }
 }

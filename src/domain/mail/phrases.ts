@@ -89,6 +89,13 @@ function connectCommands(site: Site, user: ConnectingUser): readonly Block[] {
 /** The command that makes a key, and what it has to be where only security keys count. */
 function makeKey({ profiles }: ConnectingUser): readonly Block[] {
   if (!profiles?.some(({ secondFactor }) => secondFactor === "verified")) return [code("ssh-keygen -t ed25519")];
+  if (profiles.some(({ attestation }) => attestation === "required")) {
+    return [
+      paragraph(
+        "It has to be a security key, whose touch and PIN are asked for at each login, and whose make is proven: log in first, get the challenge there, and make the key with the command that stands beside it. Another one does not open your account.",
+      ),
+    ];
+  }
   return [
     code("ssh-keygen -t ed25519-sk -O verify-required"),
     paragraph(

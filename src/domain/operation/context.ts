@@ -1,5 +1,6 @@
 /** The input of an operation: the parts of the service, the caller, and control over its own record. */
 
+import type { X509Certificate } from "node:crypto";
 import type { Adopter } from "../../protocol/adoption.ts";
 import type { HostState } from "../../protocol/fleet.ts";
 import type { Host } from "../../protocol/host.ts";
@@ -131,6 +132,8 @@ export interface Services {
   readonly host: Host;
   /** What root does with accounts of this host that the service did not make; only where the service is root. */
   readonly adopter?: Adopter | undefined;
+  /** The certificates with which this host's owner believes what security keys say of their make, as they are now. */
+  readonly attestationIssuers?: (() => readonly X509Certificate[]) | undefined;
   readonly clock: Clock;
   readonly log: Log;
   readonly hasher: Hasher;

@@ -2,7 +2,7 @@
 
 import { UamError } from "../../shared/errors.ts";
 import { parseTargets } from "../../shared/net/targets.ts";
-import type { PROFILE_KINDS, SECOND_FACTORS } from "../../shared/product/statuses.ts";
+import type { ATTESTATIONS, PROFILE_KINDS, SECOND_FACTORS } from "../../shared/product/statuses.ts";
 import { DAY, MINUTE, SECOND } from "../../shared/time/clock.ts";
 import { formatDuration, parseDuration } from "../../shared/time/duration.ts";
 import type { ProfileRow } from "../../store/schema-companies.ts";
@@ -21,6 +21,8 @@ export interface ProfileChanges {
   readonly idle?: string | null | undefined;
   readonly maxSessions?: number | null | undefined;
   readonly secondFactor?: (typeof SECOND_FACTORS)[number] | undefined;
+  /** Only with a verified second factor. */
+  readonly attestation?: (typeof ATTESTATIONS)[number] | undefined;
   readonly groups?: readonly string[] | undefined;
   readonly sudo?: readonly string[] | undefined;
   readonly banner?: string | null | undefined;
@@ -75,7 +77,8 @@ export function parseProfileName(text: string): string {
 export function parseNewProfile({ name, kind, ...changes }: NewProfile): ProfileFields {
   const nothing = { directory: null, umask: null, command: null, idleSeconds: null, maxSessions: null, banner: null };
   const empty = { ...nothing, readOnly: false, forwarding: true, targets: [], groups: [], sudo: [] };
-  return changedProfile({ ...empty, name: parseProfileName(name), kind, secondFactor: "none" }, changes);
+  const first = { ...empty, name: parseProfileName(name), kind, secondFactor: "none", attestation: "none" } as const;
+  return changedProfile(first, changes);
 }
 
 /** What it is made of. */
@@ -102,6 +105,7 @@ export function changedProfile(before: ProfileFields, changes: ProfileChanges): 
     ...(changes.idle === undefined ? {} : { idleSeconds: parseIdle(changes.idle) }),
     ...(changes.maxSessions === undefined ? {} : { maxSessions: parseSessions(changes.maxSessions) }),
     ...(changes.secondFactor === undefined ? {} : { secondFactor: changes.secondFactor }),
+    ...(changes.attestation === undefined ? {} : { attestation: changes.attestation }),
     ...(changes.groups === undefined ? {} : { groups: parseNames("group", changes.groups, GROUP) }),
     ...(changes.sudo === undefined ? {} : { sudo: parseNames("sudo template", changes.sudo, TEMPLATE) }),
     ...(changes.banner === undefined
@@ -112,7 +116,12 @@ export function changedProfile(before: ProfileFields, changes: ProfileChanges): 
   return after;
 }
 
-function requireWhole({ kind, directory, targets, command }: ProfileFields): void {
+function requireWhole({ kind, directory, targets, command, secondFactor, attestation }: ProfileFields): void {
+  if (attestation === "required" && secondFactor !== "verified") {
+    const sentence =
+      "attestation can be required only with second_factor verified: only security keys can prove their make";
+    throw new UamError("invalid", sentence, { reason: "profile.attestation" });
+  }
   const missing = {
     shell: false,
     sftp: directory === null && "directory",

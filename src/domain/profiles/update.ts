@@ -3,7 +3,7 @@
  * then the host follows, new sessions before those that are open. Only more is a grant: the host holds it, or nothing is changed.
  */
 
-import { eq } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
 import { isWithin } from "../../protocol/profile-order.ts";
 import { publicMessage, UamError } from "../../shared/errors.ts";
 import { hostAccountOf } from "../../shared/text/account-name.ts";
@@ -16,6 +16,7 @@ import { hostProfileOf, type ProfileFields } from "../accounts/profiles.ts";
 import { lockFleet } from "../hosts/find.ts";
 import { noteNarrowedHosts } from "../hosts/group-hours.ts";
 import { readHostsOfProfiles, requireComparable, requireHeldHere, usersOfProfile } from "../hosts/profile-limits.ts";
+import { unprovenSentence } from "../keys/second-factor.ts";
 import { audited, auditedGrant } from "../operation/audited.ts";
 import type { Context, Operation } from "../operation/context.ts";
 import type { AuditDetail } from "../operation/entry.ts";
@@ -105,7 +106,8 @@ async function widen(
   ref: number | string,
   changes: ProfileChanges,
 ): Promise<ChangedProfile | undefined> {
-  return await auditedGrant(context, entryOf("profile.update", ref), async (op) => {
+  let regained: readonly number[] = [];
+  const widened = await auditedGrant(context, entryOf("profile.update", ref), async (op) => {
     const { row, after } = await begin(op, ref, changes);
     if (isNarrower(row, after)) {
       op.record({ unneeded: true });
@@ -113,8 +115,18 @@ async function widen(
     }
     await store(op, row, after);
     await holdOrRefuse(op, row.name);
+    if (row.attestation !== after.attestation) regained = (await usersOfProfile(op.tx, row.name)).map(({ id }) => id);
     return { profile: await readProfile(op.tx, ref), record: undefined };
   });
+  // Keys without proof open their accounts again: those of others do once the host is compared.
+  for (const id of regained.slice(0, MOST_AT_ONCE)) {
+    await followProfile(onward(context), id, "gives").catch((error: unknown) => {
+      context.log.warn("an account does not follow its wider profile yet; the host's comparison will see to it", {
+        error,
+      });
+    });
+  }
+  return widened;
 }
 
 async function begin(op: Operation, ref: number | string, changes: ProfileChanges) {
@@ -170,9 +182,13 @@ export async function previewProfile(
   const { row } = await readProfile(db, ref);
   const after = hostProfileOf(changedProfile(fieldsOf(row), changes));
   const bound = await usersOfProfile(db, row.name);
-  const says = `Who has the profile ${row.name} ${profileSentence(after)}.`;
+  const says = [`Who has the profile ${row.name} ${profileSentence(after)}.`];
   if (isWithin(hostProfileOf(row), after)) {
-    return { effects: [says, "Nothing that is open ends."], host: [], users: 0 };
+    return { effects: [...says, "Nothing that is open ends."], host: [], users: 0 };
+  }
+  if (after.attestation === "required" && row.attestation !== "required") {
+    const bySome = sql`select g.user_id from grants g join host_groups hg on hg.id = g.group_id where hg.profile = ${row.name}`;
+    says.push(await unprovenSentence(db, sql`profile = ${row.name} or id in (${bySome})`));
   }
   const open = await host.countSessions(bound.map(refOf));
   const names = bound.map(({ username }) => username).filter((name) => (open?.get(hostAccountOf(name)) ?? 1) > 0);
@@ -180,5 +196,5 @@ export async function previewProfile(
     names.length === 0
       ? "Nobody who has it is logged in on the service's own host."
       : `Every session and process of ${counted(names.length, "account")} on the service's own host ends: ${namedUpTo(MOST_NAMED, names)}.`;
-  return { effects: [says, ends, "Further hosts end what is open there, too."], host: [], users: names.length };
+  return { effects: [...says, ends, "Further hosts end what is open there, too."], host: [], users: names.length };
 }

@@ -121,8 +121,11 @@ interface Binding {
 
 /** For example "drop-box: may copy files to and from /data/acme, nothing else". */
 function bindingWords({ group, fields }: Binding): string {
-  const { name, secondFactor } = fields;
-  return boundWords({ name, secondFactor, means: profileSentence(hostProfileOf(fields)) }, group ?? undefined);
+  const { name, secondFactor, attestation } = fields;
+  return boundWords(
+    { name, secondFactor, attestation, means: profileSentence(hostProfileOf(fields)) },
+    group ?? undefined,
+  );
 }
 
 /** The evidence as it is stored; "" for a user who is gone. */

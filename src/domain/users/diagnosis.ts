@@ -17,7 +17,7 @@ import { verifyingProfiles } from "../keys/second-factor.ts";
 import type { Context } from "../operation/context.ts";
 import { readSetting } from "../settings/settings.ts";
 import { byWhom, type Disabling, findDisabling, whyOf } from "./disabling.ts";
-import { factorCauses, type KnownKeys, keyFaults } from "./key-causes.ts";
+import { factorCauses, type KnownKeys, keyFaults, usedKeys } from "./key-causes.ts";
 import { stillOpen } from "./still-open.ts";
 import { type Cause, hostCauses, ownHostCauses, timedCauses } from "./timed-causes.ts";
 
@@ -102,6 +102,7 @@ async function readKnown(context: Context, tx: Transaction, userId: number): Pro
   const owed = await closingsOf(tx, userId);
   return {
     ...{ user, keys, owed },
+    revoking: new Set(owed.filter(({ kind }) => kind === "revoke").map(({ keyId }) => keyId)),
     account: accountAt(context.clock.now(), user, { keys, owed }),
     asking: await verifyingProfiles(tx, userId),
     places: await listPlaces(context, tx, user),
@@ -111,7 +112,8 @@ async function readKnown(context: Context, tx: Transaction, userId: number): Pro
 }
 
 /** The stored facts that keep the user out everywhere. */
-function storedCauses(context: Context, { user, keys, owed, account, disabling, recyclePeriod }: Known): Cause[] {
+function storedCauses(context: Context, known: Known): Cause[] {
+  const { user, keys, owed, account, disabling, recyclePeriod } = known;
   const now = context.clock.now();
   const { username, disabledAt, expireAt } = user;
   const causes: Cause[] = [];
@@ -147,7 +149,7 @@ function storedCauses(context: Context, { user, keys, owed, account, disabling, 
         ? `uam key found ${username} lists those that were found in the account, to be confirmed; or they add one in the browser, under Keys`
         : "they add one themselves in the browser, under Keys; nobody else can",
     );
-  else if (account.open && account.keys.length === 0)
+  else if (account.open && usedKeys(known).length === 0)
     add("no_keys", "The only keys are being revoked", "they add another one in the browser, under Keys");
   return causes;
 }

@@ -4,7 +4,7 @@ import type { Account } from "../../protocol/host.ts";
 import type { LoginFault } from "../../protocol/logins.ts";
 import { type KeyRow, LOCAL_HOST } from "../../store/schema.ts";
 import type { UserHost } from "../hosts/user-hosts.ts";
-import { factorRefusal, HOW_TO_MAKE_ONE, type Verifying, verifyingOn } from "../keys/second-factor.ts";
+import { factorRefusal, howToMakeOne, type Verifying, verifyingOn } from "../keys/second-factor.ts";
 import type { Context } from "../operation/context.ts";
 import type { Cause } from "./timed-causes.ts";
 
@@ -12,6 +12,8 @@ import type { Cause } from "./timed-causes.ts";
 export interface KnownKeys {
   readonly account: Account;
   readonly keys: readonly KeyRow[];
+  /** Those that are being revoked. */
+  readonly revoking: ReadonlySet<number>;
   readonly asking: readonly Verifying[];
 }
 
@@ -22,7 +24,8 @@ export async function keyFaults(host: Context["host"], known: KnownKeys): Promis
   const faults = await Promise.all(
     used.map(async (key): Promise<readonly [string, string] | undefined> => {
       const byProfile = factorRefusal(asking, key);
-      if (byProfile !== undefined) return [byProfile, `they ${HOW_TO_MAKE_ONE}, and add it`];
+      if (asking !== undefined && byProfile !== undefined)
+        return [byProfile, `they ${howToMakeOne(asking)}, and add it`];
       const refusal = await host.keyRefusal(key);
       return refusal === undefined ? undefined : [refusal, "they add a key of another type, such as ssh-ed25519"];
     }),
@@ -42,10 +45,12 @@ export function factorCauses({ host }: UserHost, known: KnownKeys): readonly Cau
   const used = usedKeys(known);
   if (asking === undefined || used.length === 0) return [];
   if (used.some((key) => factorRefusal(asking, key) === undefined)) return [];
-  const text = `On ${host.name}: none of their keys is a security key, and the profile ${asking.profile} takes no other`;
-  return [{ reason: "key_type", text, remedy: `they ${HOW_TO_MAKE_ONE}, and add it` }];
+  const what = asking.proof ? "a security key whose make is proven" : "a security key";
+  const text = `On ${host.name}: none of their keys is ${what}, and the profile ${asking.profile} takes no other`;
+  return [{ reason: "key_type", text, remedy: `they ${howToMakeOne(asking)}, and add it` }];
 }
 
-function usedKeys({ account, keys }: KnownKeys): readonly KeyRow[] {
-  return keys.filter(({ id }) => account.keys.some((key) => key.id === id));
+/** Those that a host that asks for no proof would be told of; none of an account that is shut. */
+export function usedKeys({ account, keys, revoking }: KnownKeys): readonly KeyRow[] {
+  return account.open ? keys.filter(({ id }) => !revoking.has(id)) : [];
 }

@@ -1,5 +1,6 @@
 /** Gives a user another profile, or none: what they may do. */
 
+import { sql } from "drizzle-orm";
 import type { Profile } from "../../protocol/profile-order.ts";
 import type { Preview } from "../../shared/product/preview.ts";
 import { hostAccountOf } from "../../shared/text/account-name.ts";
@@ -13,6 +14,7 @@ import { profileHere } from "../accounts/profiles.ts";
 import { noteFleetChange } from "../accounts/remote-changes.ts";
 import { lockFleet } from "../hosts/find.ts";
 import { requireComparable, requireHeldHere, requireProfile } from "../hosts/profile-limits.ts";
+import { unprovenSentence } from "../keys/second-factor.ts";
 import type { Context, Operation } from "../operation/context.ts";
 
 /** A user with their new profile. */
@@ -57,13 +59,15 @@ export async function previewProfileOf(context: Context, userId: number, profile
     const bound = { ...user, profile, profiles: after === undefined ? others : [after, ...others] };
     if (user.local) requireHeldHere(context, bound.profiles);
     const counts = profileHere(bound);
-    const says =
+    const says = [
       counts === undefined || counts === "incomparable"
         ? `${user.username} may do what the hosts let any account do.`
-        : `${user.username} ${profileSentence(counts)}.`;
+        : `${user.username} ${profileSentence(counts)}.`,
+    ];
+    if (after?.attestation === "required") says.push(await unprovenSentence(tx, sql`id = ${userId}`));
     const isTaking = user.local && takesAway(profileHere(user), counts);
     const account = await accountOf(tx, bound, clock.now());
-    if (!isTaking || !account.open) return { effects: [says, "Nothing that is open ends."], host: [] };
+    if (!isTaking || !account.open) return { effects: [...says, "Nothing that is open ends."], host: [] };
     const open = (await host.countSessions([refOf(user)]))?.get(account.name);
     const logged =
       open === undefined
@@ -72,6 +76,6 @@ export async function previewProfileOf(context: Context, userId: number, profile
           ? ", which is not logged in now"
           : `, which is logged in ${open === 1 ? "once" : `${open} times`} now`;
     const ends = `Every session and process of ${hostAccountOf(user.username)} ends${logged}.`;
-    return { effects: [says, ends], host: await host.planned((planner) => planner.narrowProfile(account)) };
+    return { effects: [...says, ends], host: await host.planned((planner) => planner.narrowProfile(account)) };
   });
 }

@@ -7,7 +7,7 @@ import { type Allowed, readAllowed } from "../../shared/hours/allowed.ts";
 import { shift } from "../../shared/time/clock.ts";
 import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import type { Database, Transaction } from "../../store/client.ts";
-import { closings, sshKeys } from "../../store/schema.ts";
+import { closings, type KeyRow, sshKeys } from "../../store/schema.ts";
 import { grants } from "../../store/schema-fleet.ts";
 import { timedAccount } from "../accounts/account.ts";
 import { HOURS_AHEAD } from "../accounts/fewer-hours.ts";
@@ -26,6 +26,8 @@ export interface UserState {
 /** An account as no host alone is told of it: with the user's own profile, and the groups by which they may come to a host. */
 export type ToldAccount = AccountState & {
   readonly groups?: readonly number[];
+  /** Ids of its keys without proof of their make, where a profile may ask for it. */
+  readonly unproven?: readonly number[];
   /** Where access on request is allowed on some hosts. */
   readonly allowed?: Allowed;
 };
@@ -94,6 +96,7 @@ async function readStates(tx: Transaction, now: Date, ids: SQL): Promise<readonl
       ...account,
       ...bound,
       ...(groups.length === 0 ? {} : { groups }),
+      ...(groups.length === 0 && user.profile === null ? {} : unprovenOf(stored.keys)),
       ...allowedTo(user),
       ...{ expire_at: formatTimestamp(expireAt), ...hoursEndOf(user) },
     };
@@ -102,6 +105,11 @@ async function readStates(tx: Transaction, now: Date, ids: SQL): Promise<readonl
       state: windows === undefined ? state : { ...state, hours: hoursState(windows, until, findZone(user)) },
     };
   });
+}
+
+function unprovenOf(keys: readonly KeyRow[]): Pick<ToldAccount, "unproven"> {
+  const unproven = keys.filter(({ model }) => model === null).map(({ id }) => id);
+  return unproven.length === 0 ? {} : { unproven };
 }
 
 /** Whose access on request is allowed on some hosts only. */

@@ -13,7 +13,7 @@ export function boundBy(
   known: AdmittedHost["profiles"],
 ): (account: Omit<ToldAccount, "allowed">, holdsProfiles: boolean) => AccountState {
   const profiles = new Map((known?.all ?? []).map((profile) => [profile.name, profile]));
-  return ({ groups = [], ...account }, holdsProfiles) => {
+  return ({ groups = [], unproven = [], ...account }, holdsProfiles) => {
     const ofGroups = (known?.groups ?? []).flatMap(({ id, profile }) => (groups.includes(id) ? [profile] : []));
     const names = [...(account.profile === undefined ? [] : [account.profile]), ...ofGroups];
     if (names.length === 0) return account;
@@ -22,6 +22,9 @@ export function boundBy(
     const { profile: _, hours: __, ...plain } = account;
     const isShut = counts === "incomparable" || counts === undefined || !holdsProfiles;
     if (isShut) return { ...plain, open: false, keys: [] };
-    return { ...account, profile: counts.name };
+    const told = { ...account, profile: counts.name };
+    if (counts.attestation !== "required") return told;
+    // Whatever the agent knows of it: a key that it is not told of opens nothing.
+    return { ...told, keys: account.keys.filter(({ id }) => !unproven.includes(id)) };
   };
 }

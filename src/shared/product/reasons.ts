@@ -94,6 +94,9 @@ export const REASONS = {
   "key.format": "The text is not one SSH public key in the form that OpenSSH writes.",
   "key.type": "Keys of this type are not accepted.",
   "key.weak": "The key has too few bits, or anybody could work out its private half.",
+  "key.attestation_missing": "A profile takes only keys whose make is proven, and no proof came with this one.",
+  "key.attestation_wrong": "What was to prove the key's make does not; the sentence says why.",
+  "key.challenge": "The challenge was made for somebody else, was used, or is too old.",
   "key.limit": "The account has as many keys as it may have.",
   "network.invalid":
     "A text is not a network, a network has host bits set, or there are too many; the sentence says which.",
@@ -150,6 +153,7 @@ export const REASONS = {
   "profile.mode": "In sudo mode the service's own host holds no profile that restricts anything.",
   "profile.incomparable":
     "Two profiles would bind the same account, and neither allows less than the other; the sentence names them.",
+  "profile.attestation": "Only a profile with a verified second factor can require proof of the make of keys.",
   "profile.refused": "The service's own host cannot hold the profile; the sentence says why.",
   "review.missing": "There is no such review, or the user is not in it.",
   "review.empty": "Nobody whom the review would be about has access.",

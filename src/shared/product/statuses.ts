@@ -50,6 +50,7 @@ export const CLOSING_KINDS = ["shut", "remove", "revoke", "narrow", "shorten", "
 export const PROFILE_KINDS = ["shell", "sftp", "forward", "command"] as const;
 /** What a login by key needs besides the key: nothing, or that the person is there and types the PIN of a hardware key. */
 export const SECOND_FACTORS = ["none", "verified"] as const;
+export const ATTESTATIONS = ["none", "required"] as const;
 
 /** The roles of administrators; shared/product/roles.ts has their rights. */
 export const ADMIN_ROLES = ["owner", "operator", "reviewer", "auditor"] as const;

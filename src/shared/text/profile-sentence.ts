@@ -1,6 +1,6 @@
 /** What a profile allows, in words that its users understand. */
 
-import type { PROFILE_KINDS, SECOND_FACTORS } from "../product/statuses.ts";
+import type { ATTESTATIONS, PROFILE_KINDS, SECOND_FACTORS } from "../product/statuses.ts";
 
 /** The parts of a profile that the sentence says. */
 export interface SaidProfile {
@@ -41,6 +41,7 @@ export interface ShownProfile extends Omit<SaidProfile, "readOnly"> {
   readonly idle: string | null;
   readonly max_sessions: number | null;
   readonly second_factor: (typeof SECOND_FACTORS)[number];
+  readonly attestation: (typeof ATTESTATIONS)[number];
   readonly groups: readonly string[];
   readonly sudo: readonly string[];
   readonly banner: string | null;
@@ -48,13 +49,13 @@ export interface ShownProfile extends Omit<SaidProfile, "readOnly"> {
 
 /** All of a profile, a sentence for each part: first what its users may do, then what they get besides, and the limits. */
 export function profileSentences({ read_only: readOnly, ...profile }: ShownProfile): readonly string[] {
-  const { groups, sudo, second_factor: factor, idle, max_sessions: sessions, umask, banner } = profile;
+  const { groups, sudo, second_factor: factor, attestation, idle, max_sessions: sessions, umask, banner } = profile;
   const may = profileSentence({ ...profile, readOnly });
   return [
     `M${may.slice(1)}.`,
     ...(groups.length === 0 ? [] : [`In the host's groups: ${listed(groups)}.`]),
     ...(sudo.length === 0 ? [] : [`By sudo, what the host allows in ${listed(sudo)}.`]),
-    ...(factor === "none" ? [] : ["Only with a security key, with touch and PIN at each login."]),
+    ...(factor === "none" ? [] : [`Only with a security key${makeOf(attestation)}, with touch and PIN at each login.`]),
     ...(idle === null ? [] : [`Sessions end after ${inWords(idle)} of silence.`]),
     ...(sessions === null
       ? []
@@ -74,12 +75,21 @@ function inWords(duration: string): string {
 
 /** A profile that binds somebody, themselves or by a group: "by group web, drop-box: may copy files to and from /data/acme, nothing else". */
 export function boundWords(
-  { name, means, secondFactor }: { readonly name: string; readonly means: string; readonly secondFactor: string },
+  {
+    name,
+    means,
+    secondFactor,
+    attestation = "",
+  }: Readonly<Record<"name" | "means" | "secondFactor", string>> & { readonly attestation?: string },
   group?: string,
 ): string {
-  const factor = secondFactor === "verified" ? ", with a security key and its PIN" : "";
+  const factor = secondFactor === "verified" ? `, with a security key${makeOf(attestation)} and its PIN` : "";
   const words = `${name}: ${means}${factor}`;
   return group === undefined ? words : `by group ${group}, ${words}`;
+}
+
+function makeOf(attestation: string): string {
+  return attestation === "required" ? " whose make is proven" : "";
 }
 
 function forwardingOf(forwarding: boolean | readonly string[]): string {

@@ -327,6 +327,10 @@ test.each(BOTH)("%s: who needs a security key is told how to make one", (_what, 
     accountCreated(site, { ...user, profiles: [{ ...profile, secondFactor }] }).text;
   expect(textFor("verified")).toContain("ssh-keygen -t ed25519-sk -O verify-required");
   expect(textFor("none")).not.toContain("-sk");
+  const strict = { ...profile, secondFactor: "verified", attestation: "required" } as const;
+  const proven = accountCreated(site, { ...user, profiles: [strict] }).text;
+  expect(proven.replace(/\s+/g, " ")).toContain("get the challenge there, and make the key with the command");
+  expect(proven).not.toContain("ssh-keygen -t");
   expect(accountCreated(site, user).text).toContain("ssh-keygen -t ed25519\n");
 });
 

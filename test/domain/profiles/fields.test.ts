@@ -28,6 +28,18 @@ describe("parseNewProfile()", () => {
     expect(of({ name: "d", kind: "command", command: "deploy" })).toMatchObject({ command: "deploy" });
   });
 
+  test("asks for proof of the make of keys only where it takes security keys only, also later", () => {
+    const proven = { secondFactor: "verified", attestation: "required" } as const;
+    expect(of({ ...DROP, ...proven })).toMatchObject(proven);
+    expect(of({ ...DROP, ...proven, attestation: "none" })).not.toHaveProperty("attestation");
+    const said = "attestation can be required only with second_factor verified";
+    expect(() => of({ ...DROP, attestation: "required" })).toThrow(said);
+    const strong = parseNewProfile({ ...DROP, ...proven });
+    expect(() => changedProfile(strong, { secondFactor: "none" })).toThrow(said);
+    const plain = changedProfile(strong, { secondFactor: "none", attestation: "none" });
+    expect([plain.secondFactor, plain.attestation]).toEqual(["none", "none"]);
+  });
+
   test("refuses names that a group on a host could not have", () => {
     expect(parseProfileName(`a${"b".repeat(23)}`)).toHaveLength(24);
     for (const name of ["", "A", "1a", "-a", "a_b", "a b", "a\n", "ä", "a".repeat(25), "a*"]) {

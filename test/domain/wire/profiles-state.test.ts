@@ -28,6 +28,19 @@ describe("boundBy()", () => {
     expect(told({ groups: [1, 7] })).toEqual({ ...OPEN, profile: "drop" });
   });
 
+  test("leaves out keys without proof where what counts there asks for it, whatever the agent knows of that", () => {
+    const strong: HostProfile = { ...SHELL, name: "strong", secondFactor: "verified", attestation: "required" };
+    const bind = boundBy({ all: [SHELL, strong], groups: [{ id: 1, profile: "strong" }] });
+    const two = { ...OPEN, keys: [KEY, { ...KEY, id: 2 }], unproven: [1] };
+    expect(bind({ ...two, profile: "dev" }, true).keys.map(({ id }) => id)).toEqual([1, 2]);
+    for (const bound of [{ profile: "strong" }, { profile: "dev", groups: [1] }, { groups: [1] }]) {
+      const { keys, open, ...rest } = bind({ ...two, ...bound }, true);
+      expect([keys.map(({ id }) => id), open, "unproven" in rest]).toEqual([[2], true, false]);
+    }
+    expect(bind({ ...two, unproven: [1, 2], profile: "strong" }, true)).toMatchObject({ open: true, keys: [] });
+    expect(bind(two, true)).toEqual({ ...OPEN, keys: two.keys });
+  });
+
   test("shuts whose profiles cannot be compared, or are not known", () => {
     for (const account of [{ profile: "drop", groups: [2] }, { groups: [1, 2] }, { profile: "gone" }]) {
       expect(told(account)).toEqual(SHUT);

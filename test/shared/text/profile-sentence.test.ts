@@ -24,7 +24,16 @@ test("profileSentence() says what may be done, and that nothing else may", () =>
 test("profileSentences() says what may be done, what comes with it, and each limit", () => {
   const plain: ShownProfile = {
     ...{ kind: "sftp", directory: "/data/acme", read_only: false, umask: null, targets: [], forwarding: false },
-    ...{ command: null, idle: null, max_sessions: null, second_factor: "none", groups: [], sudo: [], banner: null },
+    ...{
+      command: null,
+      idle: null,
+      max_sessions: null,
+      second_factor: "none",
+      attestation: "none",
+      groups: [],
+      sudo: [],
+      banner: null,
+    },
   };
   expect(profileSentences(plain)).toEqual(["May copy files to and from /data/acme, nothing else."]);
   expect(profileSentences({ ...plain, read_only: true, umask: "027", idle: "30m", max_sessions: 1 })).toEqual([
@@ -51,4 +60,7 @@ test("profileSentences() says what may be done, what comes with it, and each lim
     "At most 2 sessions for each connection.",
     "Before each login, the text in /etc/motd.",
   ]);
+  expect(profileSentences({ ...shell, attestation: "required" })).toContain(
+    "Only with a security key whose make is proven, with touch and PIN at each login.",
+  );
 });

@@ -87,13 +87,18 @@ const COLUMNS: readonly Column<ProfileRecord>[] = [
   { header: "ID", value: ({ id }) => id },
   { header: "NAME", value: ({ name }) => name },
   { header: "USERS", value: ({ users }) => users },
-  { header: "SECOND FACTOR", value: ({ second_factor: factor }) => (factor === "none" ? "-" : factor), narrow: "drop" },
+  { header: "SECOND FACTOR", value: factorOf, narrow: "drop" },
   { header: "WHO HAS IT", value: sentenceOf, narrow: "cut" },
 ];
 
 /** Loaded only where it is used: help and completion must answer at once. */
 function load() {
   return import("../../../domain/profiles/profiles.ts");
+}
+
+function factorOf({ second_factor: factor, attestation }: ProfileRecord): string {
+  if (factor === "none") return "-";
+  return attestation === "required" ? `${factor}, make proven` : factor;
 }
 
 function sentenceOf({ read_only: readOnly, ...record }: ProfileRecord): string {

@@ -71,6 +71,7 @@ const COLUMNS: readonly Column<KeyRecord>[] = [
   { header: "CREATED", value: (key) => shortTime(key.created_at), narrow: "drop" },
   { header: "LAST USED", value: (key) => (key.last_used_at === null ? "-" : shortTime(key.last_used_at)) },
   { header: "FROM", value: (key) => key.last_used_from || "-", narrow: "drop" },
+  { header: "MODEL", value: (key) => key.model ?? "-", narrow: "drop" },
   { header: "NETWORKS", value: (key) => key.source_networks.join(" ") || "-", narrow: "either" },
 ];
 

@@ -1,6 +1,6 @@
 /**
- * Tickets, which the service hands out under a seal and takes back once, within minutes: the challenges that passkeys sign, and the
- * secret of an authenticator app until it is confirmed. Handing one out stores nothing, so that anonymous requests cannot fill a disk.
+ * Tickets, which the service hands out under a seal and takes back once, within minutes: the challenges that passkeys and security keys sign,
+ * and the secret of an authenticator app until it is confirmed. Handing one out stores nothing, so that anonymous requests cannot fill a disk.
  */
 
 import { lte } from "drizzle-orm";
@@ -11,12 +11,12 @@ import type { Services } from "../../operation/context.ts";
 import { type SealedTicket, type Sealing, sealTicket, unsealTicket } from "../sealed.ts";
 import { sharedSecret } from "../secrets.ts";
 
-/** How long a ticket may be used. */
+/** How long a ticket may be used, unless it says otherwise. */
 export const TICKET_TTL = 5 * MINUTE;
 
 /** The purpose and the holder of a ticket: it cannot be opened for another purpose, or by anybody else. */
 export interface Binding {
-  readonly purpose: "add-passkey" | "login" | "second-factor" | "confirm" | "add-totp";
+  readonly purpose: "add-passkey" | "login" | "second-factor" | "confirm" | "add-totp" | "attest-key";
   /** The holder and the session; "" if nobody is known yet. */
   readonly holder: string;
 }
@@ -24,8 +24,13 @@ export interface Binding {
 type Issuing = Pick<Services, "autocommit" | "clock">;
 
 /** A ticket that nobody else can make, read or change. */
-export async function issueTicket(context: Issuing, binding: Binding, payload = ""): Promise<string> {
-  return sealTicket(await sealingFor(context, binding), { payload, expiresAt: shift(context.clock.now(), TICKET_TTL) });
+export async function issueTicket(
+  context: Issuing,
+  binding: Binding,
+  payload = "",
+  expiresAt = shift(context.clock.now(), TICKET_TTL),
+): Promise<string> {
+  return sealTicket(await sealingFor(context, binding), { payload, expiresAt });
 }
 
 /**

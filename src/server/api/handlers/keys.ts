@@ -3,8 +3,11 @@
 import type { keys } from "../../../contract/keys.ts";
 import { confirmKeys, dismissKeys, listFoundKeys } from "../../../domain/adoption/found.ts";
 import { awaitHosts } from "../../../domain/hosts/confirmation.ts";
+import { issueChallenge } from "../../../domain/keys/challenge.ts";
 import { listKeys, revokeKey, uploadKey } from "../../../domain/keys/keys.ts";
 import { updateKey } from "../../../domain/keys/update.ts";
+import { ATTESTED_KEY_COMMAND } from "../../../shared/product/attested-key.ts";
+import { formatTimestamp } from "../../../shared/time/timestamp.ts";
 import { foundKeyRecord } from "../../found-key-record.ts";
 import { hostsRecord, keyRecord } from "../../records.ts";
 import type { Handlers } from "../http/call.ts";
@@ -34,9 +37,18 @@ export const keyHandlers: Handlers<typeof keys> = {
   }),
 
   "POST /me/keys": async ({ context, session, body }) => {
-    const { name, public_key: publicKey, source_networks: sourceNetworks } = body;
-    const key = await uploadKey(context, session.principal.id, { name, publicKey, sourceNetworks });
+    const { name, public_key: publicKey, source_networks: sourceNetworks, attestation } = body;
+    const key = await uploadKey(context, session.principal.id, { name, publicKey, sourceNetworks, attestation });
     return keyRecord(key);
+  },
+
+  "POST /me/keys/challenge": async ({ context, session }) => {
+    const { bytes, expiresAt } = await issueChallenge(context, session.principal.id);
+    return {
+      challenge: bytes.toString("base64"),
+      expires_at: formatTimestamp(expiresAt),
+      command: ATTESTED_KEY_COMMAND,
+    };
   },
 
   "PATCH /me/keys/:id": async ({ context, session, params, body }) => {

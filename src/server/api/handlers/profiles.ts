@@ -52,12 +52,13 @@ function changesOf(body: {
   readonly idle?: string | null | undefined;
   readonly max_sessions?: number | null | undefined;
   readonly second_factor?: "none" | "verified" | undefined;
+  readonly attestation?: "none" | "required" | undefined;
   readonly groups?: readonly string[] | undefined;
   readonly sudo?: readonly string[] | undefined;
   readonly banner?: string | null | undefined;
 }): ProfileChanges {
-  const { directory, umask, targets, forwarding, command, idle, groups, sudo, banner } = body;
+  const { directory, umask, targets, forwarding, command, idle, groups, sudo, banner, attestation } = body;
   const { read_only: readOnly, max_sessions: maxSessions, second_factor: secondFactor } = body;
   const named = { readOnly, maxSessions, secondFactor };
-  return { directory, umask, targets, forwarding, command, idle, groups, sudo, banner, ...named };
+  return { directory, umask, targets, forwarding, command, idle, groups, sudo, banner, attestation, ...named };
 }
