@@ -10,12 +10,12 @@ export type Profile = AnswerOf<"GET /profiles/:id">;
 type Field = keyof typeof profileTexts.fields;
 type Changes = BodyOf<"PATCH /profiles/:id">;
 
-const LIMITS = ["second_factor", "idle", "max_sessions", "banner"] as const satisfies readonly Field[];
+const LIMITS = ["second_factor", "attestation", "idle", "max_sessions", "banner"] as const satisfies readonly Field[];
 
 /** The fields of each kind, in order. */
 const FIELDS: Readonly<Record<Profile["kind"], readonly Field[]>> = {
   sftp: ["directory", "read_only", "umask", ...LIMITS],
-  forward: ["targets", "second_factor", "idle", "banner"],
+  forward: ["targets", "second_factor", "attestation", "idle", "banner"],
   command: ["command", ...LIMITS],
   shell: ["forwarding", "groups", "sudo", ...LIMITS],
 };
@@ -50,6 +50,7 @@ function givenIn(field: Field, text: string): Changes[Field] {
     case "directory":
     case "command":
     case "second_factor":
+    case "attestation":
       return typed as "none";
     default:
       return typed || null;
@@ -83,7 +84,7 @@ export function useAllowance(kind: Profile["kind"], profile = NOTHING) {
         ...(hint === "" ? {} : { hint }),
         onValue: (text: string) => setTyped({ ...typed, [field]: text }),
       };
-      if (field === "read_only" || field === "second_factor") {
+      if (field === "read_only" || field === "second_factor" || field === "attestation") {
         return <Select key={field} {...props} options={Object.entries(profileTexts.options[field])} />;
       }
       if (Array.isArray(NOTHING[field]) || field === "forwarding") {

@@ -22,6 +22,7 @@ export const Keys = signedIn("user", () => {
   const keys = useOwnKeys();
   const hosts = useApi("GET /me/hosts").data?.items ?? [];
   const asking = hosts.filter(({ ssh }) => ssh?.profile?.second_factor === "verified").map(({ name }) => name);
+  const proving = hosts.filter(({ ssh }) => ssh?.profile?.attestation === "required").map(({ name }) => name);
   return (
     <Page title={userTexts.keys.title}>
       <Loaded query={own}>
@@ -30,9 +31,7 @@ export const Keys = signedIn("user", () => {
             <Standing own={account} page="keys" />
             <AskForTerms own={account} />
             <Loaded query={keys}>
-              {({ items }) => (
-                <Content own={account} keys={items} asking={asking} isAll={asking.length === hosts.length} />
-              )}
+              {({ items }) => <Content own={account} keys={items} {...{ asking, proving }} hosts={hosts.length} />}
             </Loaded>
           </div>
         )}
@@ -44,15 +43,18 @@ export const Keys = signedIn("user", () => {
 interface ContentProps {
   readonly own: OwnAccount;
   readonly keys: readonly OwnKey[];
-  /** The hosts, which can be all, where only security keys count. */
+  /** The hosts where only security keys count. */
   readonly asking: readonly string[];
-  readonly isAll: boolean;
+  /** Those of them where their make has to be proven. */
+  readonly proving: readonly string[];
+  /** How many hosts there are. */
+  readonly hosts: number;
 }
 
 /** The open question about a key. */
 type Question = { readonly about: OwnKey; readonly kind: "rename" | "networks" | "revoke" };
 
-function Content({ own, keys, asking, isAll }: ContentProps) {
+function Content({ own, keys, asking, proving, hosts }: ContentProps) {
   const [question, setQuestion] = useState<Question>();
   const [done, setDone] = useState("");
   const { keys: texts } = userTexts;
@@ -69,13 +71,16 @@ function Content({ own, keys, asking, isAll }: ContentProps) {
   }
 
   const close = () => setQuestion(undefined);
+  const isProven = proving.length > 0;
+  const named = (some: readonly string[]) => (some.length === hosts ? "" : some.join(", "));
   const isBarred = keys.length === 0 && isAsked(own);
   return (
     <div class="stack">
       {done === "" ? null : <Done>{done}</Done>}
       {asking.length === 0 ? null : (
         <Notice kind="info" title={texts.factor.title}>
-          <p>{texts.factor.text(isAll ? "" : asking.join(", "))}</p>
+          <p>{texts.factor.text(named(asking))}</p>
+          {isProven ? <p>{texts.factor.proof(named(proving))}</p> : null}
         </Notice>
       )}
       {keys.length === 0 ? (
@@ -89,10 +94,12 @@ function Content({ own, keys, asking, isAll }: ContentProps) {
       )}
       {own.status === "active" && !isBarred ? (
         <Section title={keys.length === 0 ? texts.add.firstTitle : texts.add.title}>
-          <AddKey own={own} keys={keys} />
+          <AddKey {...{ own, keys, isProven }} />
         </Section>
       ) : null}
-      {own.status === "active" ? <MakeKey isOpen={keys.length === 0} isFactor={asking.length > 0} /> : null}
+      {own.status === "active" && !isProven ? (
+        <MakeKey isOpen={keys.length === 0} isFactor={asking.length > 0} />
+      ) : null}
       {question?.kind === "rename" ? <RenameKey target={question.about} onClose={close} onDone={finish} /> : null}
       {question?.kind === "networks" ? (
         <OwnKeyNetworks target={question.about} own={own} onClose={close} onDone={finish} />

@@ -162,6 +162,7 @@ const en = {
     added: "Added",
     used: "Last used",
     neverUsed: "not known",
+    model: (subject: string, aaguid: string) => `Make proven: ${subject}, AAGUID ${aaguid}`,
     from: (address: string) => `from ${address}`,
     action: "Change",
     remove: "Revoke …",

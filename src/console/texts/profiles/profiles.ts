@@ -64,6 +64,7 @@ const en = {
     groups: ["Groups of the host", "One a line, of those that its owner allows."],
     sudo: ["Sudo", "Templates of the host's owner, one a line."],
     second_factor: ["Keys", ""],
+    attestation: ["Make of the security keys", ""],
     idle: ["Most silence", "After which a session ends, such as 30m. Empty: any."],
     max_sessions: ["Sessions for each connection", "Empty: what the host allows."],
     banner: ["Banner", "A file on the hosts, shown before each login."],
@@ -71,6 +72,7 @@ const en = {
   options: {
     read_only: { no: "may be written", yes: "may only be read" },
     second_factor: { none: "any", verified: "security keys only, with touch and PIN" },
+    attestation: { none: "need not be proven", required: "has to be proven" },
   },
 };
 

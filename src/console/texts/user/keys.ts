@@ -23,6 +23,23 @@ export const keyTexts = {
     title: "Only security keys count",
     text: (hosts: string) =>
       `What opens your account${hosts === "" ? "" : ` on ${hosts}`} is a hardware key with touch and PIN at each login: its type begins with sk-. Other keys open nothing there.`,
+    proof: (hosts: string) => `${hosts === "" ? "Its" : `For ${hosts} its`} make has to be proven when it is added.`,
+  },
+  /** Where a profile asks for it. */
+  proof: {
+    title: "Prove who made the security key",
+    lead: "Your account takes only a security key that proves its make, which it does once, when the key is made.",
+    ask: "Get a challenge",
+    asking: "Getting it …",
+    save: "Save the file uam-challenge",
+    until: (when: string) => `It counts until ${when}, for one key.`,
+    make: "Open a terminal where the file is, plug in the security key, and make the key with this command. Then choose its .pub file below.",
+    command: "Command that makes a key with proof",
+    give: "Choose the file uam-attestation that the command wrote. After this page was left, choose uam-challenge with it.",
+    choose: "Choose uam-attestation",
+    chosen: (names: string) => `Read: ${names}`,
+    lacking: "These are not the files: uam-attestation is needed, and uam-challenge unless it was made on this page.",
+    model: (subject: string) => `Make proven: ${subject}`,
   },
   rename: {
     button: "Rename",
@@ -82,6 +99,7 @@ export const keyTexts = {
     },
     until: (when: string) => `It works at once, until ${when}, unless you revoke it before.`,
     sent: "Only the name above, the type and the key itself are sent.",
+    sentProof: "The name above, the type, the key itself and the two files are sent, and nothing else.",
     mailed: "You get a mail about it.",
     submit: "Add this key",
     busy: "Adding the key …",

@@ -57,10 +57,11 @@ function columnsOf(onRemove: ((key: Key) => void) | undefined): readonly Column<
     { name: keys.name, isHeader: true, cell: ({ name }) => <Typed text={name} /> },
     {
       name: keys.key,
-      cell: ({ type, bits, fingerprint, source_networks }) => (
+      cell: ({ type, bits, fingerprint, model, aaguid, source_networks }) => (
         <div class="event">
           <span>{keys.kind(type, bits)}</span>
           <code>{fingerprint}</code>
+          {model === null ? null : <span class="quiet">{keys.model(model, aaguid ?? "")}</span>}
           <KeyNetworks networks={source_networks} />
         </div>
       ),

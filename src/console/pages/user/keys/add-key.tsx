@@ -2,7 +2,7 @@
 
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { PAGES } from "../../../../shared/product/pages.ts";
-import { api } from "../../../api.ts";
+import { api, type BodyOf } from "../../../api.ts";
 import type { PrivateFormat } from "../../../keys/fault.ts";
 import { MAX_NAME, nameFromComment } from "../../../keys/key-name.ts";
 import { privateFormatOf } from "../../../keys/private-key.ts";
@@ -22,10 +22,13 @@ import { Typed } from "../../../ui/typed.tsx";
 import { type OwnAccount, type OwnKey, useOwnHosts } from "../own-account.ts";
 import { OwnCommand } from "../own-command.tsx";
 import { KeyInput } from "./key-input.tsx";
+import { Proof } from "./proof.tsx";
 
 interface AddKeyProps {
   readonly own: OwnAccount;
   readonly keys: readonly OwnKey[];
+  /** Whether the make of keys has to be proven. */
+  readonly isProven: boolean;
 }
 
 /** A key that was added: what this page read, and what the service says of it. */
@@ -35,7 +38,8 @@ interface Added {
   readonly service: string;
 }
 
-export function AddKey({ own, keys }: AddKeyProps) {
+export function AddKey(props: AddKeyProps) {
+  const { own } = props;
   const [added, setAdded] = useState<Added>();
   // The focused element went with the previous step.
   const [isAgain, setAgain] = useState(false);
@@ -44,7 +48,7 @@ export function AddKey({ own, keys }: AddKeyProps) {
     setAdded(undefined);
   }
   if (added !== undefined) return <Done added={added} own={own} onAnother={again} />;
-  return <KeyForm own={own} keys={keys} onAdded={setAdded} isFocused={isAgain} />;
+  return <KeyForm {...props} onAdded={setAdded} isFocused={isAgain} />;
 }
 
 interface FormProps extends AddKeyProps {
@@ -53,12 +57,13 @@ interface FormProps extends AddKeyProps {
   readonly isFocused: boolean;
 }
 
-function KeyForm({ own, keys, onAdded, isFocused }: FormProps) {
+function KeyForm({ own, keys, isProven, onAdded, isFocused }: FormProps) {
   const { add, faults } = userTexts.keys;
   const [text, setText] = useState("");
   // Until somebody types one, the comment proposes it.
   const [typedName, setTypedName] = useState<string>();
   const [nameFault, setNameFault] = useState<string>();
+  const [attestation, setAttestation] = useState<BodyOf<"POST /me/keys">["attestation"]>();
   const [wiped, setWiped] = useState<PrivateFormat>();
   const read = useMemo(() => (text.trim() === "" ? undefined : readPublicKey(text)), [text]);
   const key = read !== undefined && "key" in read ? read.key : undefined;
@@ -89,7 +94,9 @@ function KeyForm({ own, keys, onAdded, isFocused }: FormProps) {
     }
     setNameFault(undefined);
     // Without an answer it may have been added all the same, and after a refusal something is other than this page thinks.
-    const record = await api("POST /me/keys", { body: upload.body }).finally(() => void forgetAnswers());
+    const record = await api("POST /me/keys", {
+      body: { ...upload.body, ...(attestation && { attestation }) },
+    }).finally(() => void forgetAnswers());
     onAdded({ name: record.name, page: upload.fingerprint, service: record.fingerprint });
   });
 
@@ -100,6 +107,7 @@ function KeyForm({ own, keys, onAdded, isFocused }: FormProps) {
         if (key !== undefined && twin === undefined) void adding.run();
       }}
     >
+      {isProven ? <Proof onGiven={setAttestation} /> : null}
       <p>{add.lead}</p>
       <KeyInput
         value={text}
@@ -112,7 +120,7 @@ function KeyForm({ own, keys, onAdded, isFocused }: FormProps) {
         <>
           <KeyFacts read={key} />
           {twin === undefined ? (
-            <Naming name={name} fault={nameFault} onName={setTypedName} own={own} adding={adding} />
+            <Naming name={name} fault={nameFault} onName={setTypedName} {...{ own, adding, isProven }} />
           ) : (
             <Notice kind="warn">
               <p>{add.duplicate(isolated(twin.name))}</p>
@@ -124,7 +132,7 @@ function KeyForm({ own, keys, onAdded, isFocused }: FormProps) {
   );
 }
 
-interface NamingProps {
+interface NamingProps extends Pick<AddKeyProps, "isProven"> {
   readonly name: string;
   readonly fault: string | undefined;
   readonly onName: (name: string) => void;
@@ -133,7 +141,7 @@ interface NamingProps {
 }
 
 /** The name of a key that can be added, what will happen, and the button. */
-function Naming({ name, fault, onName, own, adding }: NamingProps) {
+function Naming({ name, fault, onName, own, adding, isProven }: NamingProps) {
   const { add } = userTexts.keys;
   return (
     <>
@@ -148,7 +156,7 @@ function Naming({ name, fault, onName, own, adding }: NamingProps) {
         maxLength={MAX_NAME * 2}
         required
       />
-      <Effects own={own} />
+      <Effects {...{ own, isProven }} />
       <Failure failure={adding.failure} />
       <div class="actions">
         <Button type="submit" kind="primary" busy={adding.busy && add.busy}>
@@ -190,7 +198,7 @@ function KeyFacts({ read }: { readonly read: PublicKey }) {
   );
 }
 
-function Effects({ own }: { readonly own: OwnAccount }) {
+function Effects({ own, isProven }: Pick<AddKeyProps, "own" | "isProven">) {
   const { add } = userTexts.keys;
   const [first, second] = useOwnHosts().data?.items ?? [];
   const at = first === undefined ? own.ssh : first.ssh;
@@ -200,7 +208,7 @@ function Effects({ own }: { readonly own: OwnAccount }) {
       <ul>
         <li>{add.effects({ account: own.host_account, at, isSeveral: second !== undefined })}</li>
         <li>{add.until(endMoment(own.expire_at))}</li>
-        <li>{add.sent}</li>
+        <li>{isProven ? add.sentProof : add.sent}</li>
         <li>{add.mailed}</li>
       </ul>
     </div>

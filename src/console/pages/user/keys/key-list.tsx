@@ -27,10 +27,11 @@ export function KeyList({ keys, onRename, onNetworks, onRevoke }: KeyListProps) 
           { name: texts.name, cell: ({ name }) => <Typed text={name} />, isHeader: true },
           {
             name: texts.key,
-            cell: ({ type, bits, fingerprint, source_networks }) => (
+            cell: ({ type, bits, fingerprint, model, source_networks }) => (
               <div class="event">
                 <span>{texts.typeOf(type, bits)}</span>
                 <code>{fingerprint}</code>
+                {model === null ? null : <span class="quiet">{texts.proof.model(model)}</span>}
                 <KeyNetworks networks={source_networks} />
               </div>
             ),
