@@ -69,6 +69,9 @@ export const BLOCKS: Readonly<Record<string, readonly Run[]>> = {
   "docs/profiles.md": [
     ...(["here", "here", "here"] as const),
     { not: "it puts a program into /etc; test/host/profiles/profiles.host.test.ts has one" },
+    { not: "it puts certificates into /etc; test/host/profiles/attestation-issuers.test.ts has some" },
+    { not: "it needs a security key; test/domain/keys/attestation.test.ts has what ssh-keygen wrote" },
+    { not: "it needs that key; test/domain/keys/proven-make.test.ts does the same" },
   ],
   "docs/red-hat.md": [{ not: "nothing of that page was run: no host here has SELinux" }],
   "docs/repair.md": [
