@@ -73,10 +73,10 @@ export interface Operations {
   };
   /** Get a challenge for a security key. */
   challengeKey: {
-    route: "POST /me/keys/challenge";
+    route: "GET /me/keys/challenge";
     input: {  };
     answer: { challenge: string; expires_at: string; command: string };
-    reason: "audit.unrecorded" | "database.full" | "internal" | "rate.changes" | "rate.limited" | "rate.refused" | "request.invalid" | "request.origin" | "request.too_large" | "request.too_slow" | "service.not_ready" | "session.missing" | "session.wrong_kind" | "token.expired" | "token.misplaced" | "token.network" | "token.revoked" | "token.wrong";
+    reason: "database.full" | "internal" | "rate.limited" | "request.invalid" | "request.too_large" | "request.too_slow" | "service.not_ready" | "session.missing" | "session.wrong_kind" | "token.expired" | "token.misplaced" | "token.network" | "token.revoked" | "token.wrong";
   };
   /** Change one's own administrator password. */
   changeOwnPassword: {

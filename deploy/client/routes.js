@@ -11,7 +11,7 @@ export const ROUTES = {
   askForSecondStep: ["POST", "/auth/admin/second"],
   beginAuthenticatorApp: ["POST", "/auth/totp/begin"],
   beginPasskey: ["POST", "/auth/passkeys/begin"],
-  challengeKey: ["POST", "/me/keys/challenge"],
+  challengeKey: ["GET", "/me/keys/challenge"],
   changeOwnPassword: ["POST", "/auth/admin/password"],
   closeReview: ["POST", "/reviews/{id}/close"],
   createCompany: ["POST", "/companies"],

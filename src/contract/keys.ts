@@ -89,7 +89,7 @@ export const NewKey = v.pipe(
     attestation: v.optional(
       v.pipe(
         v.object({
-          challenge: text("9Zb1…", "The challenge as `POST /me/keys/challenge` gave it", { maxLength: 400 }),
+          challenge: text("9Zb1…", "The challenge as `GET /me/keys/challenge` gave it", { maxLength: 400 }),
           statement: text(
             "AAAAEXNzaC1zay1hdHRlc3QtdjAxAAAC…",
             "The file that `-O write-attestation` named, in base64",
@@ -217,7 +217,7 @@ export const keys = {
       "network.wider",
     ],
   },
-  "POST /me/keys/challenge": {
+  "GET /me/keys/challenge": {
     operationId: "challengeKey",
     summary: "Get a challenge for a security key",
     description:

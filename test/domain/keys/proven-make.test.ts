@@ -48,7 +48,7 @@ async function person(profile: string | null = "proven") {
 }
 
 async function challengeOf(client: Client): Promise<string> {
-  const answer = await client.call("POST", "/me/keys/challenge");
+  const answer = await client.call("GET", "/me/keys/challenge");
   expect(answer.status).toBe(200);
   return answer.body.data.challenge;
 }
@@ -65,7 +65,7 @@ const refused = ({ status, headers }: Awaited<ReturnType<typeof upload>>) => [st
 
 test("a challenge is new each time, says until when it counts, and stores nothing", async () => {
   const { client } = await person();
-  const { challenge, expires_at, command } = (await client.call("POST", "/me/keys/challenge")).body.data;
+  const { challenge, expires_at, command } = (await client.call("GET", "/me/keys/challenge")).body.data;
   expect(new Date(expires_at).getTime() - app.clock.now().getTime()).toBe(30 * MINUTE);
   expect(command).toBe(
     "ssh-keygen -t ed25519-sk -O verify-required -O challenge=uam-challenge -O write-attestation=uam-attestation",
@@ -73,7 +73,7 @@ test("a challenge is new each time, says until when it counts, and stores nothin
   expect(Buffer.from(challenge, "base64").length).toBeGreaterThanOrEqual(64);
   expect(await challengeOf(client)).not.toBe(challenge);
   expect(await app.db.$count(usedTickets)).toBe(0);
-  expect((await app.anonymous().call("POST", "/me/keys/challenge")).status).toBe(401);
+  expect((await app.anonymous().call("GET", "/me/keys/challenge")).status).toBe(401);
 });
 
 test("a proven key is stored with its make, shown to its owner and to administrators, and on record", async () => {

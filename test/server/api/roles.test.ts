@@ -74,6 +74,7 @@ const MAY: Readonly<Record<string, readonly Caller[]>> = {
   "GET /me": USERS,
   "GET /me/keys": USERS,
   "POST /me/keys": USERS,
+  "GET /me/keys/challenge": USERS,
   "PATCH /me/keys/:id": USERS,
   "DELETE /me/keys/:id": USERS,
   "GET /me/audit": USERS,

@@ -42,7 +42,7 @@ export const keyHandlers: Handlers<typeof keys> = {
     return keyRecord(key);
   },
 
-  "POST /me/keys/challenge": async ({ context, session }) => {
+  "GET /me/keys/challenge": async ({ context, session }) => {
     const { bytes, expiresAt } = await issueChallenge(context, session.principal.id);
     return {
       challenge: bytes.toString("base64"),

@@ -72,6 +72,7 @@ const STATUSES: Record<string, readonly number[]> = {
   "POST /users/{id}/found-keys": [200, 400, 401, 403, 404, 409],
   "GET /me/keys": [200, 401, 403, 404],
   "POST /me/keys": [201, 400, 401, 403, 404, 409],
+  "GET /me/keys/challenge": [200, 401, 403],
   "PATCH /me/keys/{id}": [200, 400, 401, 403, 404],
   "DELETE /me/keys/{id}": [200, 400, 401, 403, 404],
   "GET /me/audit": [200, 400, 401, 403],

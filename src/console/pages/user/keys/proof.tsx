@@ -21,9 +21,9 @@ const BEGIN = "ssh-sk-attest-";
 export function Proof({ onGiven }: { readonly onGiven: (given: Given) => void }) {
   const { proof } = userTexts.keys;
   const input = useRef<HTMLInputElement>(null);
-  const [made, setMade] = useState<AnswerOf<"POST /me/keys/challenge">>();
+  const [made, setMade] = useState<AnswerOf<"GET /me/keys/challenge">>();
   const [said, setSaid] = useState("");
-  const asking = useAction(async () => setMade(await api("POST /me/keys/challenge")));
+  const asking = useAction(async () => setMade(await api("GET /me/keys/challenge")));
 
   async function take(files: readonly File[]) {
     let [challenge, statement] = [made?.challenge, ""];
