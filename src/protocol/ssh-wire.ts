@@ -117,8 +117,7 @@ function readField(kind: FieldKind, type: KeyType, raw: Buffer): Buffer | Malfor
   }
 }
 
-/** The length-prefixed string at `offset`, or undefined if the blob ends before it does. */
-/** The bytes of the string at that place, without its length; undefined if it is cut off. */
+/** The length-prefixed string at `offset`, without its length; undefined if the blob ends before it does. */
 export function takeString(blob: Buffer, offset: number): Buffer | undefined {
   if (offset + 4 > blob.length) return undefined;
   const end = offset + 4 + blob.readUInt32BE(offset);
