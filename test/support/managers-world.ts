@@ -4,6 +4,7 @@ import { sql } from "drizzle-orm";
 import fc from "fast-check";
 import { createCompany } from "../../src/domain/companies/companies.ts";
 import { createUser } from "../../src/domain/users/users.ts";
+import { WITHDRAWN } from "../../src/shared/product/statuses.ts";
 import type { TestApp } from "./app.ts";
 import { freshKey } from "./keys.ts";
 import { makeManager } from "./manager.ts";
@@ -39,7 +40,7 @@ export async function createManagersWorld(app: TestApp): Promise<World> {
   await theirs.client.call("POST", "/me/keys", { name: SECRET, public_key: freshKey() });
   const { id: free } = await app.user(`${SECRET}-2`);
 
-  /** All that is stored of others. */
+  /** All that is stored of others, and what was decided of anybody; managers withdraw only what is for themselves. */
   const ofOthers = async () => {
     const [row] = await app.db.execute<{ all: unknown }>(sql`select jsonb_build_array(
       (select jsonb_agg(u order by u.id) from users u where u.company_id is distinct from ${own}),
@@ -47,7 +48,8 @@ export async function createManagersWorld(app: TestApp): Promise<World> {
       (select jsonb_agg(k order by k.id) from ssh_keys k join users u on u.id = k.user_id where u.company_id is distinct from ${own}),
       (select jsonb_agg(g order by g.id) from host_groups g), (select jsonb_agg(h order by h.id) from hosts h),
       (select jsonb_agg(a order by a.id) from admins a), (select jsonb_agg(s) from settings s), (select jsonb_agg(t) from tokens t),
-      (select jsonb_agg(r order by r.id) from approvals r where r.status <> 'pending')) as all`);
+      (select jsonb_agg(r order by r.id) from approvals r where r.status <> 'pending'
+        and (r.user_id is distinct from ${id} or r.reason is distinct from ${WITHDRAWN}))) as all`);
     return JSON.stringify([row?.all, [...app.host.accounts].filter(([name]) => name.includes(SECRET))]);
   };
   /** What each of the company may do; it only ever becomes less. */

@@ -37,7 +37,7 @@ describe("uam admin", () => {
     expect(stdout).toMatch(/^1 {3}root-admin {2}r@example\.org {2}owner {2}active {2}0 +\d{4}/m);
     const { items } = await cli.json(["admin", "list"]);
     const columns = [
-      ...["id", "username", "email", "role", "passkeys", "totp", "created_at", "last_login_at"],
+      ...["id", "username", "email", "role", "passkeys", "totp", "factor_missing", "created_at", "last_login_at"],
       ...["status", "sso", "updated_at"],
     ];
     expect(Object.keys(items[0])).toEqual(columns);
