@@ -19,8 +19,11 @@ export function NextReview({ newest }: { readonly newest: readonly Review[] }) {
   const every = useSetting("policy.review_every");
   const present = useNow();
   if (every === undefined) return maySee(role, "settings") ? null : <p>{texts.hidden}</p>;
+  const interval = millisecondsOf(every);
+  // The service knows no other values.
+  if (every !== "off" && interval === undefined) return null;
   const last = newest.find(({ scope }) => scope === "all");
-  const at = last === undefined ? undefined : later(last.started_at, millisecondsOf(every) ?? 0);
+  const at = last === undefined || interval === undefined ? undefined : later(last.started_at, interval);
   const when = at === undefined ? texts.counted : Date.parse(at) <= present ? texts.due : texts.on(day(at));
   return (
     <p>
