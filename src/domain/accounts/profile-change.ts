@@ -18,7 +18,7 @@ import { accountOf } from "./account.ts";
 import { type Closing, closingsOf, oweClosing, settleClosing } from "./closings.ts";
 import { lockUserIfStored, type User } from "./find-user.ts";
 import { takePartOnHost } from "./part-on-host.ts";
-import { profileHere } from "./profiles.ts";
+import { asksProof, profileHere } from "./profiles.ts";
 
 /** What a change means on the service's own host: nothing, more, or less in any way. */
 export type ProfileStep = "none" | "gives" | "takes";
@@ -117,8 +117,7 @@ export async function finishProfile(op: ClosingOperation, user: User, noted: Clo
 }
 
 async function takeByHost(host: Host, account: Account, profile: Profile | "incomparable"): Promise<readonly string[]> {
-  const asksProof = profile !== "incomparable" && profile?.attestation === "required";
-  if (!asksProof) return (await host.narrowProfile(account)).owed;
+  if (!asksProof(profile)) return (await host.narrowProfile(account)).owed;
   // Keys without proof leave the file before what they opened ends; and what ended may have put them back.
   await host.narrowKeys(account);
   const { owed } = await host.narrowProfile(account);

@@ -86,6 +86,15 @@ export function withProof<K extends { readonly model: string | null }>(
   profile: Profile | "incomparable",
   keys: readonly K[],
 ): readonly K[] {
-  const asks = profile !== "incomparable" && profile?.attestation === "required";
-  return asks ? keys.filter(({ model }) => model !== null) : keys;
+  return asksProof(profile) ? keys.filter(isProven) : keys;
+}
+
+/** Whether the profile that counts takes only keys whose make is proven. */
+export function asksProof(profile: Profile | "incomparable"): boolean {
+  return profile !== "incomparable" && profile?.attestation === "required";
+}
+
+/** Whether it is a security key whose make was proven. */
+export function isProven({ model }: { readonly model: string | null }): boolean {
+  return model !== null;
 }

@@ -4,9 +4,10 @@ import { UamError } from "../../shared/errors.ts";
 import type { KeyRow } from "../../store/schema.ts";
 import type { User } from "../accounts/find-user.ts";
 import { hostOf } from "../accounts/own-host.ts";
+import { isProven } from "../accounts/profiles.ts";
 import { hostsOfUser } from "../hosts/placements.ts";
 import type { Operation } from "../operation/context.ts";
-import { factorRefusal, isProven, isSecurityKey, type Verifying, verifyingProfiles } from "./second-factor.ts";
+import { factorRefusal, isSecurityKey, type Verifying, verifyingProfiles } from "./second-factor.ts";
 
 /**
  * Throws `invalid` for a key that the service's own host refuses, if the user has no other host: it would open nothing. A further host

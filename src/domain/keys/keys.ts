@@ -14,6 +14,7 @@ import { type Closing, isShutting, noteClosing, settleClosing, settledClosing } 
 import { isExpired, requireUser, type User } from "../accounts/find-user.ts";
 import { requireWithinUser } from "../accounts/narrowing.ts";
 import { closingHostOf, giveKeys } from "../accounts/own-host.ts";
+import { isProven } from "../accounts/profiles.ts";
 import { hasRemoteHosts } from "../accounts/remote.ts";
 import { noteFleetChange } from "../accounts/remote-changes.ts";
 import { requireTerms } from "../accounts/terms.ts";
@@ -76,7 +77,7 @@ export function uploadKey(context: Context, userId: number, input: NewKey): Prom
     await asOtherFailure(giveKeys(context, user, accountAt(now, user, { keys: [...keys, stored], owed })));
     // The name as stored, that is trimmed; the record of a failure has it as sent.
     op.record({ resourceId: String(stored.id), detail: { name, fingerprint } });
-    if (make.model !== null) op.record({ detail: { model: make.model, aaguid: make.aaguid } });
+    if (isProven(make)) op.record({ detail: { model: make.model, aaguid: make.aaguid } });
     if (sourceNetworks.length > 0) op.record({ detail: { source_networks: sourceNetworks.join(", ") } });
     return stored;
   });

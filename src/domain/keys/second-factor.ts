@@ -6,6 +6,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import type { Database, Transaction } from "../../store/client.ts";
 import { type KeyRow, sshKeys } from "../../store/schema.ts";
+import { isProven } from "../accounts/profiles.ts";
 
 /** A profile that asks a user for a second factor. */
 export interface Verifying {
@@ -16,8 +17,10 @@ export interface Verifying {
   readonly proof: boolean;
 }
 
-/** The profiles that ask the user for a second factor: their own, and those of the groups by which they come to a host;
- * those that ask for most first, and their own before others. */
+/**
+ * The profiles that ask the user for a second factor: their own, and those of the groups by which they come to a host; those that ask for most
+ * first, and their own before others.
+ */
 export async function verifyingProfiles(db: Database | Transaction, userId: number): Promise<readonly Verifying[]> {
   const rows = await db.execute<{ profile: string; host_id: number | null; proof: boolean }>(sql`
     select p.name as profile, null::int as host_id, p.attestation = 'required' as proof from users u join profiles p on p.name = u.profile
@@ -50,11 +53,6 @@ export function factorRefusal(asking: Verifying | undefined, key: Pick<KeyRow, "
     return `the profile ${asking.profile} takes only security keys whose make is proven, with touch and PIN at each login; ${howToMakeOne(asking)}`;
   }
   return `the profile ${asking.profile} takes only security keys, with touch and PIN at each login; ${HOW_TO_MAKE_ONE}`;
-}
-
-/** Whether it is a security key whose make was proven. */
-export function isProven({ model }: Pick<KeyRow, "model">): boolean {
-  return model !== null;
 }
 
 /** What it means to the users whom the condition names that only proven keys count: a sentence of a preview. */

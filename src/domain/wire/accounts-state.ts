@@ -13,6 +13,7 @@ import { timedAccount } from "../accounts/account.ts";
 import { HOURS_AHEAD } from "../accounts/fewer-hours.ts";
 import { selectUsersWhere, type User } from "../accounts/find-user.ts";
 import { findZone } from "../accounts/opening.ts";
+import { isProven } from "../accounts/profiles.ts";
 import { PLACES } from "../hosts/placements.ts";
 import type { Services } from "../operation/context.ts";
 import { hoursState } from "./hours-state.ts";
@@ -108,7 +109,7 @@ async function readStates(tx: Transaction, now: Date, ids: SQL): Promise<readonl
 }
 
 function unprovenOf(keys: readonly KeyRow[]): Pick<ToldAccount, "unproven"> {
-  const unproven = keys.filter(({ model }) => model === null).map(({ id }) => id);
+  const unproven = keys.filter((key) => !isProven(key)).map(({ id }) => id);
   return unproven.length === 0 ? {} : { unproven };
 }
 
