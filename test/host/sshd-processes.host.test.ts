@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { directEnder } from "../../src/host/execute/direct.ts";
 import { endProcesses } from "../../src/host/processes/ending.ts";
-import { connectionsOf, readProcesses, unreadConnections } from "../../src/host/processes/processes.ts";
+import { connectionsOf, programOf, readProcesses, unreadConnections } from "../../src/host/processes/processes.ts";
 import { findConnection, listConnections, sessionIdOf } from "../../src/host/processes/ssh-sessions.ts";
 import { bunRuntime } from "../../src/runtime/bun.ts";
 import { HANG } from "../support/hang.ts";
@@ -46,7 +46,9 @@ describeOnHost("sshd's processes", () => {
     child.stdin?.write(`${below} </dev/null & wait; exit\n`);
     started.push(child);
     const pid = child.pid ?? 0;
-    await until(() => readProcesses().some(({ parent }) => parent === pid));
+    // Before it is what it runs, it is a copy of its parent, with the parent's title: a second process that cannot be told.
+    const isWhatItRuns = (child: number) => programOf(child)?.startsWith(directory) === false;
+    await until(() => readProcesses().some((process) => process.parent === pid && isWhatItRuns(process.pid)));
     return pid;
   }
 
