@@ -61,14 +61,15 @@ async function variantOf(what: string, accounts: number, profiles: number): Prom
     join(etc, "passwd"),
     names.map((name, index) => `${name}:x:${FIRST_UID + index}:${FIRST_UID + index}::${directory}/home:/bin/sh`),
   );
+  // As they come to be: profiles before who has them. sshd looks up the name of each group, and reads as far as its line.
   append(join(etc, "group"), [
-    ...names.map((name, index) => `${name}:x:${FIRST_UID + index}:`),
     `uam-ext:x:${FIRST_UID - 1}:${names.join(",")}`,
     `${PROFILED_GROUP}:x:${FIRST_UID - 2}:${names.join(",")}`,
     ...held.map(({ name }, index) => {
       const members = names.filter((_, member) => member % profiles === index);
       return `${groupOf(name)}:x:${FIRST_UID - 3 - index}:${members.join(",")}`;
     }),
+    ...names.map((name, index) => `${name}:x:${FIRST_UID + index}:`),
   ]);
   append(
     join(etc, "shadow"),
