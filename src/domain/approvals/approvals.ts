@@ -31,6 +31,7 @@ import { endWhatIsOver, settleAccessRequest } from "./access-requests.ts";
 import { settleRequest } from "./extensions.ts";
 import { hasRoom, mailApplicant } from "./flooding.ts";
 import { lockNotice, tellOfApplications } from "./notices.ts";
+import { requireNotWithdrawn } from "./review-reason.ts";
 
 export interface NewApplication {
   readonly username: string;
@@ -124,6 +125,7 @@ export async function reviewApplication(context: Context, id: number, review: Re
     await endWhatIsOver(context, known.userId);
   return await audited(context, { action: "approval.review", detail, ...about }, async (op) => {
     const reason = parseText("reason", review.reason ?? "", MAX_REASON);
+    requireNotWithdrawn(reason);
     if (!review.approve && reason === "") throw new UamError("invalid", "A rejection needs a reason");
     requireFitting(known, review);
     // Locks the user's row before the request's, as deleting a user does.

@@ -8,6 +8,7 @@ import type { QuestionRow } from "../../store/schema-auth.ts";
 import { companyOf } from "../accounts/company-limits.ts";
 import { findUser, lockUserIfStored, type User } from "../accounts/find-user.ts";
 import { endWhatIsOver, settleAccessRequest } from "../approvals/access-requests.ts";
+import { requireNotWithdrawn } from "../approvals/review-reason.ts";
 import { date } from "../mail/letter.ts";
 import { accountName } from "../mail/phrases.ts";
 import { audited } from "../operation/audited.ts";
@@ -33,6 +34,7 @@ export const access: Kind = {
   async answer(context, question, answers) {
     const shown = await asked(context.db, question);
     requireFitting(answers, new Set(shown.map(({ id }) => id)), ANSWERS);
+    for (const { reason } of answers) requireNotWithdrawn(reason);
     const before = shown.find((row) => isAnswered(row) && answers.some(({ id }) => id === row.id));
     if (before !== undefined) throw answeredBefore(before.username);
     // One after the other: each holds its user's row until the host is done.

@@ -389,6 +389,14 @@ describe("requestAccess() by the rule sponsor", () => {
     expectShut();
   });
 
+  test("is not refused with the word for a request that was taken back", async () => {
+    const { request } = await ask(2);
+    const withdrawn = { id: request?.id ?? 0, answer: "refuse", reason: "Withdrawn" };
+    await expect(decide(app.system, await link(), [withdrawn])).rejects.toMatchObject({ code: "invalid" });
+    expect(await waiting()).toMatchObject({ id: request?.id, status: "pending" });
+    expect(await records("approval.review")).toEqual([]);
+  });
+
   test("two answers at the same instant: the first one stays", async () => {
     await ask(2);
     const answers = await Promise.allSettled([answer("allow"), answer("refuse"), answer("allow")]);

@@ -254,6 +254,17 @@ describe("reviewApplication()", () => {
     expect(await userNamed(name)).toBeUndefined();
   });
 
+  test("no decision is taken for a request that was taken back", async () => {
+    const id = await applied();
+    for (const approve of [true, false]) {
+      const answer = await review(id, { approve, reason: " Withdrawn " });
+      expect(answer.status).toBe(400);
+      expect(JSON.stringify(answer.body)).toContain("taken back");
+      expect(await statusOf(id)).toBe("pending");
+    }
+    expect((await review(id, { approve: false, reason: "Withdrawn, by its company" })).status).toBe(200);
+  });
+
   test.each([
     ["approve", { approve: true, create_user: false }],
     ["reject", { approve: false, reason: "no" }],
