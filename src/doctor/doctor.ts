@@ -11,6 +11,7 @@ import { publicMessage } from "../shared/errors.ts";
 import type { UidRange } from "../shared/system/uids.ts";
 import { systemClock } from "../shared/time/clock.ts";
 import { broughtPostgres } from "../store/postgres/postgres-brought.ts";
+import { checkAttestation } from "./attestation.ts";
 import { checkBackups } from "./backups.ts";
 import { checkCarriedPostgres } from "./carried-postgres.ts";
 import { checkAdministrators, checkDatabase, checkEngine, checkOutbox, checkSponsors } from "./database.ts";
@@ -157,6 +158,7 @@ async function checkStored({ config, isRoot, fix, open, service }: Examination):
         : []),
       ...(await guarded("closings", () => checkOwed(services))),
       ...(await guarded("inactivity", () => checkInactivity(services))),
+      ...(await guarded("attestation", () => checkAttestation(services))),
       ...(await guarded("backup", () => checkBackups(services, config.hostMode !== "dry-run"))),
       ...(await guarded("events", () => checkReceivers(services))),
       ...(await guarded("hosts", () => checkHosts(services))),

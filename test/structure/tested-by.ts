@@ -66,6 +66,9 @@ export const TESTED_BY: Readonly<Record<string, readonly string[]>> = {
   "doctor/preflight.ts": ["cli/commands/service/doctor.test.ts"],
 
   "domain/approvals/of-managers.ts": ["domain/companies/managers.test.ts"],
+  "domain/approvals/review-reason.ts": [
+    ...["domain/approvals/approvals.test.ts", "domain/approvals/access-requests.test.ts"],
+  ],
   "domain/companies": [
     ...["domain/companies/companies.test.ts", "domain/companies/ending.test.ts", "domain/companies/narrowing.test.ts"],
   ],
