@@ -1,4 +1,4 @@
-/** Mails to users about changes of their account. Pure, like messages.ts. */
+/** Mails to users about their account: its changes, its coming end, and its end. Pure, like messages.ts. */
 
 import { DAY } from "../../shared/time/clock.ts";
 import type { Site } from "../operation/context.ts";

@@ -1,4 +1,4 @@
-/** Mails to administrators about hosts with agents. Pure, like messages.ts. */
+/** Mails to administrators about hosts that do, or know, what they should not. Pure, like messages.ts. */
 
 import type { Site } from "../operation/context.ts";
 import { code, fact, type Letter, letter, line, paragraph } from "./letter.ts";

@@ -1,4 +1,4 @@
-/** Mails to administrators about hosts with an agent. Pure, like messages.ts. */
+/** Mails to administrators about hosts that are silent, and those that are back. Pure, like messages.ts. */
 
 import type { Site } from "../operation/context.ts";
 import { type Block, code, date, fact, type Letter, letter, line, paragraph } from "./letter.ts";

@@ -573,7 +573,7 @@ const EVENTS: readonly Event[] = [
   },
 ];
 
-/** Their operations, and their tests, are in fleet/. */
+/** Their operations, and their tests, are in hosts/ and wire/. */
 const FLEET = AUDIT_ACTIONS.filter((action) => /^(?:host|host_token|host_group|fleet)\.|^user\.grant$/.test(action));
 
 /** Their operations, and their tests, are in companies/, sponsors/ and decisions/. */
