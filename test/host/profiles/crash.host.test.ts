@@ -109,7 +109,9 @@ describeOnHost("a profile is changed, and the service dies", () => {
       const steps = await stepsOf(from(), to());
       expect(steps.length).toBeGreaterThan(3);
       const every = Math.max(1, Math.ceil(steps.length / STEPS));
-      for (const fault of steps.filter((_, index) => index % every === Math.floor(every / 2))) {
+      const drawn = steps.filter((_, index) => index % every === Math.floor(every / 2));
+      console.log(`the service dies at ${drawn.length} of ${steps.length} steps: a profile ${what}`);
+      for (const fault of drawn) {
         const found = await dieAt(fault, { from: from(), to: to(), action });
         faults.push(...found.map((one) => `${what}, ${JSON.stringify(fault)}: ${one}`));
       }

@@ -186,8 +186,8 @@ async function settled(lane: Lane, subject: Subject, { leaves }: Closing, faults
 export async function cleanHome(lane: Pick<Lane, "base">, subject: Pick<Subject, "home">): Promise<void> {
   for (const mount of mountsWithin(readMounts(), subject.home)) spawnSync("umount", ["-l", mount.path]);
   // What fills the file system would keep the next round from making its account.
-  const filler = ["-xdev", "(", "-name", "f[0-9]*", "-o", "-name", "big", "-o", "-name", "rest", ")", "-delete"];
-  spawnSync("find", [subject.home, ...filler]);
+  const names = ["f[0-9]*", "big", "rest", ".uam.*"].flatMap((name) => ["-o", "-name", name]).slice(1);
+  spawnSync("find", [subject.home, "-xdev", "(", ...names, ")", "-delete"]);
   for (const path of [subject.home, join(lane.base, ".uam-trash")]) {
     for (let round = 0; round < 2; round++) spawnSync("chattr", ["-R", "-f", "-i", "-a", path]);
   }
