@@ -36,6 +36,7 @@ import { HANG } from "../support/hang.ts";
 import { describeOnHost, testAccount } from "../support/host-account.ts";
 import { startHostWithout } from "../support/host-client.ts";
 import { withSilentFuse } from "../support/silent-fuse.ts";
+import { startSleeper } from "../support/sleeper.ts";
 import { startSshd } from "../support/sshd.ts";
 import { SURVIVORS } from "../support/survivors.ts";
 import { until } from "../support/until.ts";
@@ -140,9 +141,12 @@ describeOnHost("access in direct mode", () => {
       await host.createAccount(open);
       await host.writeKeys(open);
       const session = sshd.open(NAME, path, "sleep 300");
-      startAs(UID, "/usr/bin/sleep", "300");
+      // Each is there before: what becomes the account's only later goes on.
+      await startSleeper(UID);
       startAs(UID, "/bin/sh", "-c", "kill -STOP $$; sleep 300");
-      startAs(UID, "/bin/sh", "-c", "trap '' TERM HUP INT; while :; do sleep 300 & sleep 0.01; done");
+      await until(() => run("pgrep", "--runstates", "T", "-u", String(UID)).status === 0);
+      startAs(UID, "/bin/sh", "-c", "trap '' TERM HUP INT; while :; do sleep 309 & sleep 0.01; done");
+      await until(() => run("pgrep", "-u", String(UID), "-fx", "sleep 309").status === 0);
       await until(() => running() > 6 && connectionsOf(readProcesses(), NAME).length === 1);
       expect(await host.shutAccount(open)).toEqual(CLOSED);
       expect(running()).toBe(0);

@@ -24,6 +24,7 @@ import { describeOnHost, EXPIRE_AT, testAccount } from "../support/host-account.
 import type { RemoteHost } from "../support/host-client.ts";
 import { describeTree } from "../support/key-file-lab.ts";
 import { withSilentFuse } from "../support/silent-fuse.ts";
+import { startSleeper } from "../support/sleeper.ts";
 import { startSshd, type TestSshd } from "../support/sshd.ts";
 import {
   CLOSED,
@@ -155,8 +156,9 @@ describeOnHost("sudo mode", () => {
           expect(await host.takeKey(left, first.key.fingerprint)).toEqual({ rewritten: true, owed: [] });
           expect([server.login(NAME, first.path), server.login(NAME, second.path)]).toEqual([false, true]);
           const session = server.open(NAME, second.path, "sleep 300");
-          startAs(UID, "/bin/sh", "-c", "trap '' TERM HUP INT; while :; do sleep 300 & sleep 0.05; done");
-          await until(() => running() > 3);
+          startAs(UID, "/bin/sh", "-c", "trap '' TERM HUP INT; while :; do sleep 309 & sleep 0.05; done");
+          // What becomes the account's only later goes on, and what is left of the logins is counted, too.
+          await until(() => run("pgrep", "-u", String(UID), "-fx", "sleep 309").status === 0 && running() > 3);
           expect(await host.shutAccount(left)).toEqual(CLOSED);
           expect(running()).toBe(0);
           expect(readFileSync(lab.keys, "utf8")).toBe("");
@@ -214,7 +216,7 @@ describeOnHost("sudo mode", () => {
       await host.createAccount(stored());
       await host.writeKeys(stored({ keys: [key] }));
       const session = sshd.open(NAME, path, "sleep 300");
-      startAs(UID, "/usr/bin/sleep", "300");
+      await startSleeper(UID);
       await until(() => running() > 2);
       const none = `SHA256:${"x".repeat(43)}`;
       expect(await host.takeKey(stored({ keys: [key] }), none)).toEqual({ rewritten: true, owed: [] });

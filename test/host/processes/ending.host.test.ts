@@ -15,7 +15,7 @@ import {
 import { join } from "node:path";
 import { directEnder } from "../../../src/host/execute/direct.ts";
 import { endProcesses } from "../../../src/host/processes/ending.ts";
-import { isAbout, readPids, readProcess } from "../../../src/host/processes/processes.ts";
+import { isAbout, readPids, readProcess, readProcesses } from "../../../src/host/processes/processes.ts";
 import { readMounts } from "../../../src/host/safe-open.ts";
 import type { Closing } from "../../../src/protocol/host.ts";
 import { bunRuntime } from "../../../src/runtime/bun.ts";
@@ -39,6 +39,7 @@ import {
 import { hasFuse, withFuseControl, withHeldMount } from "../../support/holding-fuse.ts";
 import { describeOnHost, testAccount } from "../../support/host-account.ts";
 import { startHostAs } from "../../support/host-client.ts";
+import { startSleeper } from "../../support/sleeper.ts";
 import { SURVIVORS } from "../../support/survivors.ts";
 import { until } from "../../support/until.ts";
 
@@ -74,7 +75,8 @@ describeOnHost("ending processes in direct mode", () => {
       copyFileSync("/usr/bin/sleep", program);
       chmodSync(program, 0o4755);
       startAs(UID, program, "300");
-      await until(() => running() === 1);
+      // It is the account's before it has root's rights.
+      await until(() => readProcesses().some(({ uids: [real, effective] }) => real === UID && effective === 0));
       expect(kernel.reachesAny(UID, readPids())).toBe(true);
       expect(kernel.killAllOf(UID)).toBe(true);
       await until(() => running() === 0);
@@ -164,7 +166,7 @@ describeOnHost("ending processes in direct mode", () => {
         // None: as many as there are now would leave room for one as soon as a thread of the runtime's ends.
         writeFileSync(join(group, "pids.max"), "0");
         const survivor = await SURVIVORS["stopping and fleeting"](UID);
-        startAs(UID, "/usr/bin/sleep", "300");
+        await startSleeper(UID);
         const closing = await host.shutAccount(stored()).catch((error: Error) => {
           if (!error.message.startsWith("the host's process ended")) throw error;
           return undefined;

@@ -11,6 +11,7 @@ import { reconcileHost } from "../../../src/domain/lifecycle/reconcile.ts";
 import type { Context } from "../../../src/domain/operation/context.ts";
 import { createProfile } from "../../../src/domain/profiles/profiles.ts";
 import { createUser } from "../../../src/domain/users/users.ts";
+import { readProcess } from "../../../src/host/processes/processes.ts";
 import type { HostProfile } from "../../../src/protocol/profile.ts";
 import { withoutPrefix } from "../../../src/shared/text/account-name.ts";
 import { FAULT_VARIABLE, type Fault } from "../../../src/shared/work/fault-point.ts";
@@ -24,13 +25,13 @@ import {
   RUN,
   running,
   sshd,
-  startAs,
   stored,
   UID,
 } from "../../support/direct-host.ts";
 import { describeOnHost, testSettings } from "../../support/host-account.ts";
 import { startHostAs } from "../../support/host-client.ts";
 import { forgetProfiles, profiledSettings, profiledSshd } from "../../support/profiled-host.ts";
+import { startSleeper } from "../../support/sleeper.ts";
 import { PATIENT } from "../../support/sshd.ts";
 import { until } from "../../support/until.ts";
 import { change, openService, type Place, type Stored, type Subject, type Work } from "./crash/service.ts";
@@ -145,10 +146,7 @@ describeOnHost("a profile is changed, and the service dies", () => {
     await reset(from);
     // What was begun with all that the account may do now, and is not to outlive that.
     const isTaken = !mayOf(from).every((deed) => mayOf(to).includes(deed));
-    if (isTaken) {
-      startAs(UID, "sleep", "8585");
-      await until(() => running() > 0);
-    }
+    const begun = isTaken ? await startSleeper(UID) : undefined;
     const since = await lastRecord(context);
     const signal = await runService({ place, subject, from, to, fault });
     const between = await may();
@@ -167,7 +165,7 @@ describeOnHost("a profile is changed, and the service dies", () => {
       ...(between.every((deed) => most.includes(deed)) ? [] : [`meanwhile they may ${between.join()}`]),
       ...(after.join() === mayOf(now).join() ? [] : [`stored is ${mayOf(now).join()}, they may ${after.join()}`]),
       ...(records === (isDone ? 1 : 0) ? [] : [`${isDone ? "stored" : "not stored"}, and ${records} times on record`]),
-      ...(isDone && isTaken && running() > 0 ? ["what was begun before goes on"] : []),
+      ...(isDone && readProcess(begun?.pid ?? 0) !== undefined ? ["what was begun before goes on"] : []),
       ...(left.length === 0 ? [] : [`the host differs: ${left.join()}`]),
       ...(Number(owed?.count) === 0 ? [] : [`${owed?.count} closings are left`]),
     ];

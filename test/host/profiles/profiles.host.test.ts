@@ -29,12 +29,12 @@ import {
   run,
   running,
   sshd,
-  startAs,
   stored,
   UID,
 } from "../../support/direct-host.ts";
 import { describeOnHost } from "../../support/host-account.ts";
 import { forgetProfiles, profiledSettings, profiledSshd, profilePathsIn } from "../../support/profiled-host.ts";
+import { startSleeper } from "../../support/sleeper.ts";
 import { PATIENT } from "../../support/sshd.ts";
 import { until } from "../../support/until.ts";
 
@@ -150,8 +150,8 @@ describeOnHost("profiles in direct mode", () => {
     plant(".ssh/environment", "BASH_ENV=/tmp/x\n");
     plant(".pam_environment", "PLANTED DEFAULT=planted\n");
     expect(says("true")).toBe("planted\n");
-    startAs(UID, "sleep", "8181");
-    await until(() => running() > 0);
+    // By its number: what is left of the login would count for it.
+    await startSleeper(UID);
     expect(await host.narrowProfile(account(command))).toEqual({ refused: true, owed: [] });
     expect([running(), homeUid()]).toEqual([0, 0]);
     await host.openAccount(account(command));
