@@ -14,9 +14,11 @@ import {
   prepareHost,
   RUN,
   recorded,
+  run,
   running,
   sshd,
   stored,
+  UID,
 } from "../../support/direct-host.ts";
 import { connectClient, openTerminal } from "../../support/direct-terminal.ts";
 import { describeOnHost } from "../../support/host-account.ts";
@@ -53,6 +55,7 @@ describeOnHost("a profile with idle, in direct mode", () => {
     const [silent, busy] = [await terminal(), await terminal()];
     // What goes on without a terminal is work, however little it says.
     const work = spawn("ssh", [...["-F", "none", "-o", "BatchMode=yes", "-o", "StrictHostKeyChecking=no"], ...["-o", "UserKnownHostsFile=/dev/null", "-i", key, "-p", String(sshd.port), `${NAME}@127.0.0.1`], "sleep 8383"]); // biome-ignore format: one line
+    await until(() => run("pgrep", "-u", String(UID), "-fx", "sleep 8383").status === 0);
     const setBack = (path: string, milliseconds: number) => utimesSync(path, later(-milliseconds), new Date());
     setBack(silent.path, LIMIT - 30_000);
     await host.endSilent(later(0));
@@ -93,8 +96,9 @@ describeOnHost("a profile with idle, in direct mode", () => {
     expect(running()).toBe(4);
     await host.endSilent(later(LIMIT));
     await until(() => running() === 2);
-    busy.type("ls -1\n");
-    await until(() => busy.said().includes("sent"));
+    // What it was to copy names the file, too: only what comes after the list says that the list has come.
+    busy.type("ls -1\n!echo listed-$((40+2))\n");
+    await until(() => busy.said().includes("listed-42"));
     await host.endSilent(later(LIMIT));
     expect(running()).toBe(2);
     await host.endSilent(later(2 * LIMIT + 1));
