@@ -110,7 +110,12 @@ const LAYOUTS: readonly (readonly [string, Outcome, () => unknown])[] = [
   ["an owner who puts the key back at once", "either", () => putBack()],
 ];
 
-async function race(mode: string, directory: string, ready = () => true): Promise<void> {
+/** Once the owner's program is at it: by default, has the link that it swaps. */
+async function race(
+  mode: string,
+  directory: string,
+  ready = () => lstatSync(join(directory, "decoy")).isSymbolicLink(),
+): Promise<void> {
   startAs(UID, process.execPath, join(import.meta.dir, "../support/home-racer.ts"), mode, directory, victim);
   const soon = () => {
     try {
@@ -120,7 +125,6 @@ async function race(mode: string, directory: string, ready = () => true): Promis
     }
   };
   await until(soon);
-  await Bun.sleep(300);
 }
 
 /** Everything about the victim except its number of links, which replacing a hard link lowers. */
@@ -138,14 +142,15 @@ function outside(): string {
 
 /** Hits everything that the service runs as the account, except very short-lived commands. */
 async function interfere(signal: string): Promise<void> {
-  startAs(UID, process.execPath, join(import.meta.dir, "../support/newcomer-stopper.ts"), signal);
-  await Bun.sleep(300);
+  const begun = join(lab.home(), "begun");
+  startAs(UID, process.execPath, join(import.meta.dir, "../support/newcomer-stopper.ts"), signal, begun);
+  await until(() => existsSync(begun));
 }
 
 async function putBack(): Promise<void> {
   const line = `${oldKey.key.type} ${oldKey.key.base64}`;
   startAs(UID, "/bin/sh", "-c", `cd ${lab.ssh}; while :; do echo ${line} > k; mv k authorized_keys; done`);
-  await Bun.sleep(200);
+  await until(() => readFileSync(lab.keys, "utf8") === `${line}\n`);
 }
 
 describeOnHost("sudo mode against the hostile", () => {

@@ -50,6 +50,7 @@ function isLink(path: string): boolean {
 
 /** Puts a file of its own, a link, a directory or a hard link where the writer's temporary file just appeared. */
 function replaceTemporaries(): void {
+  writeFileSync(join(directory, "begun"), "");
   for (let round = 0; ; round++) {
     try {
       for (const name of readdirSync(directory).filter((candidate) => candidate.startsWith(".uam."))) {

@@ -1,8 +1,8 @@
-/** A hostile account's program: `stopper SIGNAL` sends the signal to every process the moment it appears, until it is killed. */
+/** A hostile account's program: `stopper SIGNAL FILE` makes the file, and from then on sends the signal to every process the moment it appears. */
 
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 
-const signal = process.argv[2] ?? "SIGSTOP";
+const [, , signal = "SIGSTOP", begun = ""] = process.argv;
 const AHEAD = 40;
 
 function lastPid(): number {
@@ -11,6 +11,7 @@ function lastPid(): number {
 
 // Only processes of this uid can be hit; the kernel refuses the rest.
 let next = lastPid() + 1;
+writeFileSync(begun, "");
 for (;;) {
   const last = lastPid();
   if (last < next - AHEAD) next = last + 1;

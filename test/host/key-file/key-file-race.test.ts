@@ -64,7 +64,7 @@ describe("races", () => {
       const before = lab.outside();
       const directory = mode === "exchange-directory" ? lab.home : lab.ssh;
       startRacer(mode, directory);
-      if (mode !== "replace-temporaries") await until(() => exists(join(directory, "decoy")));
+      await until(() => exists(join(directory, mode === "replace-temporaries" ? "begun" : "decoy")));
       const { held, refused } = writeWhileRacing();
       expect(held + refused).toBeGreaterThan(0);
       expect(lab.outside()).toBe(before);
