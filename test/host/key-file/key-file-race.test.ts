@@ -80,8 +80,10 @@ describe("races", () => {
   test("writeKeyFile() does not wait for a lease that the owner holds on the file", async () => {
     writeKeyFile(lab.target, "old\n", []);
     startRacer("lease", lab.ssh);
-    await until(() => existsSync(join(lab.ssh, "leased")));
-    expect(readFileSync(join(lab.ssh, "leased"), "utf8")).toBe("0");
+    const leased = join(lab.ssh, "leased");
+    // It is there before anything is in it.
+    await until(() => existsSync(leased) && readFileSync(leased, "utf8") !== "");
+    expect(readFileSync(leased, "utf8")).toBe("0");
     const started = performance.now();
     writeKeyFile(lab.target, "new\n", []);
     expect(performance.now() - started).toBeLessThan(SHORT_HANG);
