@@ -279,14 +279,16 @@ describe("runAgent()", () => {
       await startWith(alice());
       await saidUpTo(2);
       const { takeKey } = lab.host;
-      const gate = Promise.withResolvers<void>();
+      const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
       Object.assign(lab.host, {
         takeKey: async (...given: Parameters<typeof takeKey>) => {
+          begun.resolve();
           await gate.promise;
           return await takeKey(...given);
         },
       });
       lab.stub.tell({ accounts: [alice({ keys: [key(2)] })] });
+      await begun.promise;
       await Bun.sleep(700);
       expect(lab.stub.requests.some((request) => request.includes(`applied=${cursor(3)}`))).toBe(false);
       gate.resolve();
@@ -432,7 +434,7 @@ describe("runAgent()", () => {
     lab.host.drifts.push({ account: "ext_alice", kind: "key_added", problem: "a key more", repaired: true });
     await until(() => lastReport()?.problems[0]?.kind === "drift");
     const many = lab.stub.reports.length;
-    await Bun.sleep(1000);
+    await lab.compared(3);
     expect(lab.stub.reports.length - many).toBeLessThanOrEqual(1);
   });
 
@@ -445,7 +447,7 @@ describe("runAgent()", () => {
       const stray = (of: number, ended = true) => ({ uid: of, problem: `1 process of uid ${of}`, ended });
       lab.host.strays.push(stray(uid), stray(uid + 500));
       const reports = lab.host.calls.length;
-      await Bun.sleep(1000);
+      await lab.compared(3);
       expect([strays(), lab.host.calls.length - reports]).toEqual([[], 0]);
 
       lab.stub.tell({ removed: [{ name: "ext_alice", uid }] });

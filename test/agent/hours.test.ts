@@ -249,7 +249,7 @@ describe("an agent whose account has a window", () => {
   const alice = () => lab.host.accounts.get("ext_alice");
   const isOpen = () => until(() => alice()?.open === true);
   const isShut = () => until(() => alice()?.open === false);
-  const someTurns = () => Bun.sleep(2500);
+  const someTurns = () => lab.compared(6);
 
   test("opens and shuts it to the second while it is cut off", async () => {
     tell(60, 120);

@@ -10,6 +10,7 @@ import { type FleetStub, startFleetStub } from "../support/fleet-stub.ts";
 import { recordingLog } from "../support/host-account.ts";
 import { joinHost } from "../support/join-host.ts";
 import { runTestAgent } from "../support/run-test-agent.ts";
+import { until } from "../support/until.ts";
 
 export interface AgentLab {
   readonly stub: FleetStub;
@@ -26,6 +27,8 @@ export interface AgentLab {
   join(): Promise<void>;
   start(): void;
   stop(): Promise<void>;
+  /** Returns once the agent has compared the host so many times more. */
+  compared(times: number): Promise<void>;
   /** Stops all and removes the directory. */
   close(): Promise<void>;
   isOpen(): boolean;
@@ -42,9 +45,17 @@ export async function openAgentLab(joined = true): Promise<AgentLab> {
     boot: performance.now() / 1000 + 1000 + skew.boot,
     wall: Date.now() / 1000 + skew.wall,
   });
+  const host = createFakeHost(0);
+  const { orphanUids } = host;
+  let comparisons = 0;
+  // What a comparison asks for last.
+  host.orphanUids = async () => {
+    comparisons++;
+    return await orphanUids();
+  };
   const lab: AgentLab = {
     stub: startFleetStub(),
-    host: createFakeHost(0),
+    host,
     directory,
     files,
     log,
@@ -76,6 +87,10 @@ export async function openAgentLab(joined = true): Promise<AgentLab> {
       running?.stop.abort();
       await running?.done;
       running = undefined;
+    },
+    compared: async (times) => {
+      const enough = comparisons + times;
+      await until(() => comparisons >= enough);
     },
     close: async () => {
       await lab.stop();

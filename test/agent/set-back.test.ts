@@ -12,9 +12,6 @@ import { until } from "../support/until.ts";
 import { type AgentLab, openAgentLab } from "./lab.ts";
 
 const NAME = "ext_alice";
-/** Longer than some of the lab's comparisons take. */
-const WHILE = 1500;
-
 let lab: AgentLab;
 /** Accounts that a comparison would have opened. */
 let given: Account[];
@@ -54,7 +51,7 @@ async function startSilent(): Promise<void> {
   given = [];
   lab.start();
   await until(() => readStatus(lab.files.directory)?.failure?.includes("502") === true);
-  await Bun.sleep(WHILE);
+  await lab.compared(4);
 }
 
 const putBack = (name = "") => {
