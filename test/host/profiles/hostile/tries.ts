@@ -3,7 +3,8 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ALIAS, runClient, startClient, writeClientConfig } from "../../../../src/host/profiles/trial/client.ts";
-import { heardFrom, listen } from "../../../../src/host/profiles/trial/listener.ts";
+import { heardFrom } from "../../../../src/host/profiles/trial/listener.ts";
+import { freePort } from "../../../support/port.ts";
 import { KINDS, type Kind, TARGET, type World } from "./world.ts";
 
 export interface Try {
@@ -181,16 +182,15 @@ const back = BACK.flatMap((forward, index) =>
 );
 
 const sockets = each(KINDS, "a connection to a socket of the host", async (world, kind) => {
-  const free = await listen();
-  free.close();
+  const free = await freePort();
   const client = startClient(
     "ssh",
-    ["-F", opened(world, kind).config, "-vv", "-N", "-L", `127.0.0.1:${free.port}:${world.socket}`, ALIAS],
+    ["-F", opened(world, kind).config, "-vv", "-N", "-L", `127.0.0.1:${free}:${world.socket}`, ALIAS],
     { stays: true },
   );
   await client.until(/Local connections to .* forwarded|Local forwarding listening/);
   await client.until(/Entering interactive session/);
-  const heard = await heardFrom(free.port);
+  const heard = await heardFrom(free);
   client.stop();
   return heard;
 });
