@@ -77,6 +77,10 @@ describeOnHost(
         const options = `-F none -o BatchMode=yes -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o IdentitiesOnly=yes -p ${port}`;
         const login = (name: string, with_ = path) =>
           `ssh ${options} -i ${with_} '${name}'@127.0.0.1 true 2> /dev/null || true`;
+        /** Returns once the log has so many lines with that: the sshd of a login says its last words when its client has ended. */
+        const logged = (text: string, lines: number) =>
+          `for attempt in $(seq 1200); do [ "$(journalctl -q | grep -c '${text}')" -ge ${lines} ] && break; sleep 0.05; done`;
+        const refused = `Connection closed by authenticating user ${NAME} 127`;
         const forged = `Connection closed by authenticating user ${NAME} 192.0.2.66 port 1 [preauth]`;
         const keyFile = (prefix: string) => `printf '%s\\n' '${prefix}${key.type} ${key.base64}' > ${keysPath()}; `;
         const printed = withJournald(
@@ -90,15 +94,17 @@ setpriv --reuid ${account.uid} --regid ${account.uid} --clear-groups -- logger -
 ${login(`${NAME} 192.0.2.66 port 1 [preauth]`)}
 ${login(NAME)}
 ${login(NAME, other.path)}
+${logged(refused, 1)}
 usermod -s /nonexistent/shell ${NAME}
 ${login(NAME)}
 usermod -s /bin/bash ${NAME}
 chmod 0777 ${join(base, NAME)}
 ${login(NAME)}
+${logged(refused, 2)}
 chmod 0700 ${join(base, NAME)}
 ${keyFile('from="192.0.2.0/24" ')}
 ${login(NAME)}
-for attempt in $(seq 1200); do journalctl -q | grep -q 'not from a permitted host' && break; sleep 0.05; done
+${logged("not from a permitted host", 1)}
 '${bunRuntime.program[0]}' '${READER}' ${NAME}`,
         );
         const { refusals, unread } = JSON.parse(printed.trim().split("\n").at(-1) ?? "") as {

@@ -1,7 +1,9 @@
 /** Terminals of a real sshd are told before a session ends with the hours. */
 
 import { expect, test } from "bun:test";
-import { directHost, NAME, prepareHost, sshd, stored, UID } from "../../support/direct-host.ts";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { base, directHost, NAME, prepareHost, sshd, stored, UID } from "../../support/direct-host.ts";
 import { openTerminal } from "../../support/direct-terminal.ts";
 import { describeOnHost } from "../../support/host-account.ts";
 import { until } from "../../support/until.ts";
@@ -19,10 +21,12 @@ describeOnHost("terminals of accounts whose access ends soon, in direct mode", (
     await host.openAccount(stored({ keys: [made.key] }));
     const [one, stopped] = [await openTerminal(made.path), await openTerminal(made.path)];
     const times = (said: string) => said.split(TEXT).length - 1;
-    // Ctrl-S: what is written to this terminal waits until its owner goes on.
-    stopped.type("\x13");
-    one.type("echo typed-$((50+5))\n");
-    await until(() => one.said().includes("typed-55"));
+    const typed = join(base, NAME, "typed");
+    stopped.type("cat > typed\n");
+    await until(() => existsSync(typed));
+    // Ctrl-S: what is written to this terminal waits until its owner goes on. What is typed after it is read after it.
+    stopped.type("\x13on\n");
+    await until(() => readFileSync(typed, "utf8") === "on\n");
     await host.tellEnding([]);
     await host.tellEnding([ending("2026-11-27T17:00:00Z")]);
     await until(() => times(one.said()) === 1);
