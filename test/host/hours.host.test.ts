@@ -4,6 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { parseHours } from "../../src/shared/hours/text.ts";
 import { openingAt } from "../../src/shared/hours/windows.ts";
+import { HOUR, shift } from "../../src/shared/time/clock.ts";
 import { directHost, keysPath, NAME, prepareHost, sshd, stored } from "../support/direct-host.ts";
 import { describeOnHost } from "../support/host-account.ts";
 
@@ -20,7 +21,9 @@ describeOnHost("hours in direct mode", () => {
       await host.openAccount(stored({ keys: [key] }));
       expect(sshd.login(NAME, path)).toBe(true);
       const end = nextMinute(8000 + 5 * (performance.now() - begin));
-      const calendar = parseHours(`mon-sun 00:00-${end.toISOString().slice(11, 16).replace("00:00", "24:00")} UTC`);
+      const [from, to] = [-HOUR, 0].map((shifted) => shift(end, shifted).toISOString().slice(11, 16));
+      // It may be of the next day.
+      const calendar = parseHours(`mon-sun ${from}-${to?.replace("00:00", "24:00")} UTC`);
       const { open, changesAt } = openingAt([calendar], new Date());
       expect([open, changesAt]).toEqual([true, end]);
       await host.openAccount(stored({ keys: [key], expireAt: changesAt as Date }));
