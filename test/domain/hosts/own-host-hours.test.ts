@@ -19,6 +19,7 @@ import { hosts } from "../../../src/store/schema-fleet.ts";
 import { createTestApp, loginUser, type TestApp } from "../../support/app.ts";
 import { joinedAgent } from "../../support/fleet.ts";
 import { freshKey } from "../../support/keys.ts";
+import { untilWaiting } from "../../support/waiting.ts";
 
 let app: TestApp;
 let name: string;
@@ -224,7 +225,7 @@ test("passOwnHostHours() waits for users who are being changed, and for nothing 
   await app.db.transaction(async (tx) => {
     await tx.select().from(users).where(eq(users.id, id)).for("update");
     passed = passOwnHostHours(app.services);
-    await Bun.sleep(100);
+    await untilWaiting(app.db);
     expect((await row())?.hoursDueAt).toBeNull();
   });
   await passed;

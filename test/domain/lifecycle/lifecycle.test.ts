@@ -16,6 +16,7 @@ import { closings, users } from "../../../src/store/schema.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 import { freshKey } from "../../support/keys.ts";
 import { testSlow } from "../../support/thorough.ts";
+import { untilWaiting } from "../../support/waiting.ts";
 
 let app: TestApp;
 let name: string;
@@ -194,7 +195,7 @@ describe("expireDue()", () => {
     });
     await held;
     const expiring = expireDue(context, time());
-    await Bun.sleep(100);
+    await untilWaiting(app.db);
     resolve();
     await locked;
     expect(await expiring).toEqual({ done: 0, failed: 0 });

@@ -7,6 +7,7 @@ import { MINUTE } from "../../../src/shared/time/clock.ts";
 import { otpCodes } from "../../../src/store/schema-auth.ts";
 import { type Client, createTestApp, loginUser, type TestApp } from "../../support/app.ts";
 import { freshKey } from "../../support/keys.ts";
+import { untilWaiting } from "../../support/waiting.ts";
 
 let app: TestApp;
 let admin: Client;
@@ -114,7 +115,7 @@ describe("a code from before", () => {
     });
     await stored.promise;
     const isVoid = voidCodes(app.db, [username]);
-    await Bun.sleep(50);
+    await untilWaiting(app.db);
     goOn.resolve();
     await Promise.all([sending, isVoid]);
     const [row] = await app.db.select().from(otpCodes).where(eq(otpCodes.username, username));
