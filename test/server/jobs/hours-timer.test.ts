@@ -6,11 +6,14 @@ import { parseHours } from "../../../src/shared/hours/text.ts";
 import { DAY, HOUR, SECOND, shift } from "../../../src/shared/time/clock.ts";
 import { users } from "../../../src/store/schema.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
+import { until } from "../../support/until.ts";
 
 let app: TestApp;
 let timer: HoursTimer | undefined;
 /** The program's time at each call. */
 let calls: Date[];
+/** How often the timer has looked at the clock, and at once asked what is next. */
+let looks = 0;
 
 beforeEach(async () => {
   app = await createTestApp();
@@ -24,7 +27,12 @@ afterEach(async () => {
 });
 
 const start = (follow: () => Promise<void> = async () => {}) => {
-  timer = startHoursTimer(app.services, async () => {
+  const { db } = app.services;
+  const select: typeof db.select = ((...fields: []) => {
+    looks++;
+    return db.select(...fields);
+  }) as never;
+  timer = startHoursTimer({ ...app.services, db: Object.assign(Object.create(db), { select }) }, async () => {
     calls.push(app.clock.now());
     await follow();
   });
@@ -77,10 +85,12 @@ describe("startHoursTimer()", () => {
     await createUser(app.system, { username: "lee", email: "lee@example.org", startsAt: shift(began, 4 * DAY) });
     await called(1);
     app.clock.set(began);
+    const before = looks;
     await app.db.update(users).set({ hoursDueAt: shift(began, DAY) });
     const later = shift(began, DAY);
     await createUser(app.system, { username: "sam", email: "sam@example.org", startsAt: shift(began, 3 * DAY) });
-    await quiet();
+    // From then on it follows that time.
+    await until(() => looks > before);
     app.clock.set(later);
     await createUser(app.system, { username: "uli", email: "uli@example.org", startsAt: shift(began, 3 * DAY) });
     await called(2);

@@ -13,6 +13,7 @@ import { outbox } from "../../../src/store/schema.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 import { HANG } from "../../support/hang.ts";
 import { type SmtpServer, startSmtpServer } from "../../support/smtp-server.ts";
+import { until } from "../../support/until.ts";
 
 // These run a mail server from a Debian package.
 if (process.env.UAM_TEST_HOST === "1")
@@ -108,7 +109,7 @@ if (process.env.UAM_TEST_HOST === "1")
     test("a server that dies in the middle: nothing is lost, and what it accepted is not sent again", async () => {
       for (let index = 0; index < 60; index++) await queue(`mid${index}@example.org`, plain(`middle ${index}`));
       const delivering = deliver();
-      await Bun.sleep(150);
+      await until(async () => (await statuses()).includes("sent"));
       await server.stop();
       await delivering;
       expect(await statuses()).toContain("queued");

@@ -6,6 +6,7 @@ import { createUser } from "../../../src/domain/users/users.ts";
 import { deliverDue, MAX_ATTEMPTS, startDelivery, waitAfter } from "../../../src/server/mail/delivery.ts";
 import type { Log } from "../../../src/shared/log.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../../../src/shared/time/clock.ts";
+import { type Database, openDatabase } from "../../../src/store/client.ts";
 import { outbox } from "../../../src/store/schema.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 import { HANG } from "../../support/hang.ts";
@@ -27,9 +28,12 @@ beforeEach(async () => {
 const LATER = { kind: "retry", reason: "451 Come back later" } as const;
 const deliver = () => deliverDue(app.services, post);
 
-function queue(recipient: string, more: { expiresAt?: Date; dedupeKey?: string; fail?: boolean } = {}): Promise<void> {
+function queue(
+  recipient: string,
+  { db = app.db, ...more }: { db?: Database; expiresAt?: Date; dedupeKey?: string; fail?: boolean } = {},
+): Promise<void> {
   const message = { subject: `To ${recipient}`, text: "the text\n", html: "<p>the text</p>" };
-  return app.db.transaction(async (tx) => {
+  return db.transaction(async (tx) => {
     await queueMail({ tx, context: app.services }, { recipient, message, ...more });
     if (more.fail) throw new Error("rolled back");
   });
@@ -306,14 +310,15 @@ describe("startDelivery()", () => {
 
   test("continues after the database was unavailable", async () => {
     const delivery = startDelivery(app.services, post);
-    await Bun.sleep(200);
-    await app.db.execute(
-      "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()",
-    );
-    await Bun.sleep(100);
-    await queue("after@example.org");
+    // What is lost is the service's; whoever cuts it off, and queues a mail then, is another process.
+    const { db, close } = openDatabase(app.connection, 1);
+    const others = "from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()";
+    await until(async () => (await db.execute(`select 1 ${others} and query like 'listen %'`)).length > 0);
+    await db.execute(`select pg_terminate_backend(pid, ${HANG}) ${others}`);
+    await queue("after@example.org", { db });
     await until(() => post.sent.length === 1);
     await delivery.stop();
+    await close();
   }, 180_000);
 });
 
