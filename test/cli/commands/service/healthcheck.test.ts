@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runProgram } from "../../../../src/cli/program.ts";
 import { bunRuntime } from "../../../../src/runtime/bun.ts";
+import { freePort } from "../../../support/port.ts";
 import { needs } from "../../../support/tools.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "uam-health-"));
@@ -39,7 +40,8 @@ function answer(request: Request): Response {
 
 describe("uam healthcheck", () => {
   test("asks on TCP, on the loopback if the service listens on all addresses", async () => {
-    const server = Bun.serve({ hostname: "127.0.0.1", port: 0, idleTimeout: 0, fetch: answer });
+    // Once it is stopped, nobody else answers there.
+    const server = Bun.serve({ hostname: "127.0.0.1", port: await freePort(), idleTimeout: 0, fetch: answer });
     for (const host of ["127.0.0.1", "0.0.0.0", "localhost"]) {
       expect(await check({ UAM_LISTEN: `${host}:${server.port}` })).toEqual({ code: 0, stderr: "" });
     }
