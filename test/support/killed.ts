@@ -40,19 +40,25 @@ async function runWith(
   { fault, file }: { readonly fault: Fault; readonly file: string },
 ): Promise<"done" | "killed" | "failed"> {
   writeFileSync(file, JSON.stringify(fault));
+  const works: Promise<unknown>[] = [];
+  const heard = Promise.withResolvers<void>();
   const child = Bun.spawn([process.execPath, DRIVER], {
     env: { ...process.env, [FAULT_VARIABLE]: file },
     stdio: ["ignore", "inherit", "inherit"],
     serialization: "advanced",
-    ipc: (asked: Asked, asking) =>
-      void answer(app, asked)
-        .then((told) => asking.send(told))
-        // It has died meanwhile: the host has done it all the same.
-        .catch(() => undefined),
+    ipc: (asked: Asked, asking) => {
+      const work = answer(app, asked).then((told) => asking.send(told));
+      // It has died meanwhile: the host has done it all the same.
+      works.push(work.catch(() => undefined));
+    },
+    onDisconnect: () => heard.resolve(),
   });
   const { terms: _, ...policy } = app.services.policy;
   child.send({ deed, connection: app.connection, policy, now: app.clock.now() } satisfies Order);
   const status = await child.exited;
+  // What it asked for last may still be on its way, or under way on the host.
+  await heard.promise;
+  await Promise.all(works);
   return child.signalCode === "SIGKILL" ? "killed" : status === 0 ? "done" : "failed";
 }
 
