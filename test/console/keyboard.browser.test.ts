@@ -7,7 +7,15 @@ import { join } from "node:path";
 import type { Browser, Locator, Page } from "playwright-core";
 import { ADMIN_PASSWORD } from "../support/app.ts";
 import { freshKey } from "../support/keys.ts";
-import { describeInBrowser, expectNoFaults, focusedName, openPage, soon, type WatchedPage } from "./support/browser.ts";
+import {
+  atRest,
+  describeInBrowser,
+  expectNoFaults,
+  focusedName,
+  openPage,
+  soon,
+  type WatchedPage,
+} from "./support/browser.ts";
 import { openBrowser } from "./support/chromium.ts";
 import { type ConsoleApp, openConsoleApp, openSignedIn } from "./support/console-app.ts";
 import { expectFocus, type Hands, keyboard } from "./support/hands.ts";
@@ -233,6 +241,8 @@ describeInBrowser("with the keyboard alone", () => {
 
       // In a field a / is a letter, and Ctrl+K works; an action opens its dialog, also on the page that one is on.
       await page.goto("/admin/users");
+      // Its keys are heard only a moment after the page is there.
+      await atRest(page);
       await page.getByLabel("Search").focus();
       await page.keyboard.type("a/b?");
       await soon(async () => expect(await page.getByLabel("Search").inputValue()).toBe("a/b?"));
@@ -267,6 +277,7 @@ describeInBrowser("with the keyboard alone", () => {
       const { page } = watched;
       await page.goto("/admin/applications");
       await page.locator("article:focus").first().waitFor();
+      await atRest(page);
       await page.keyboard.press("?");
       const keys = page.getByRole("dialog", { name: "Keys" });
       await keys.getByText("find people, pages and actions").waitFor();

@@ -6,7 +6,7 @@ import type { Browser, CDPSession, Page } from "playwright-core";
 import { addAdmin } from "../../src/domain/auth/administrators/admin.ts";
 import { PAGES } from "../../src/shared/product/pages.ts";
 import { ADMIN_PASSWORD } from "../support/app.ts";
-import { describeInBrowser, expectNoFaults, openPage, soon, type WatchedPage } from "./support/browser.ts";
+import { describeInBrowser, expectNoFaults, focusedName, openPage, soon, type WatchedPage } from "./support/browser.ts";
 import { openBrowser } from "./support/chromium.ts";
 import { type ConsoleApp, openConsoleApp } from "./support/console-app.ts";
 import { mouse } from "./support/hands.ts";
@@ -133,7 +133,8 @@ describeInBrowser("passkeys in the console", () => {
     await typePassword(visitor);
     await page.locator("#content").getByText(`The password is right, ${visitor.username}. One more step:`).waitFor();
     await soon(async () => expect(await page.getByLabel("Code from your authenticator app").count()).toBe(0));
-    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Use your passkey");
+    // It takes the focus once it is painted.
+    await soon(async () => expect(await focusedName(page)).toBe("Use your passkey"));
     await mouse(page).press("button", "Start again");
     await mouse(page).press("button", "Log in");
     await mouse(page).press("button", "Use your passkey");

@@ -54,6 +54,8 @@ describeInBrowser("hours", () => {
     await press("Hours …");
     await page.getByText("Paint the week").click();
     await cell("Monday, 08:00 to 09:00").waitFor();
+    // What comes later would move what a hand is to find.
+    await atRest(page);
   }
   async function middle(of: Locator) {
     await of.scrollIntoViewIfNeeded();

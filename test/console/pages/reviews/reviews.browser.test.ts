@@ -8,7 +8,7 @@ import { DAY } from "../../../../src/shared/time/clock.ts";
 import { admins } from "../../../../src/store/schema-auth.ts";
 import type { Client } from "../../../support/app.ts";
 import { HANG } from "../../../support/hang.ts";
-import { describeInBrowser, expectNoFaults, soon, type WatchedPage } from "../../support/browser.ts";
+import { atRest, describeInBrowser, expectNoFaults, soon, type WatchedPage } from "../../support/browser.ts";
 import { openBrowser } from "../../support/chromium.ts";
 import { type ConsoleApp, openConsoleApp, openSignedIn } from "../../support/console-app.ts";
 import { keyboard } from "../../support/hands.ts";
@@ -131,6 +131,7 @@ describeInBrowser("reviews", () => {
     async () => {
       const id = await begin();
       await page.goto(reviewPage(id));
+      await atRest(page);
       const one = await page.getByRole("region", { name: "anna" }).boundingBox();
       const next = await page.getByRole("region", { name: "bela" }).boundingBox();
       expect((next?.y ?? 0) - (one?.y ?? 0) - (one?.height ?? 0)).toBeGreaterThanOrEqual(16);
