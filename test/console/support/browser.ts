@@ -59,8 +59,8 @@ export async function openPage(
   return { page, faults, close: () => context.close() };
 }
 
-/** The parts of a page that say of themselves that they are not there yet. */
-const BUSY = ".loading, [aria-busy=true]";
+/** The parts of a page that say of themselves that they are not there yet, and a button that waits for what it will do to be shown. */
+const BUSY = ".loading, [aria-busy=true], [aria-disabled=true]";
 
 /**
  * Returns once all is there that the page opened here asks for: no part of it is busy, no request is outstanding, and what the last
