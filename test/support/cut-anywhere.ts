@@ -6,7 +6,7 @@
 import { eq } from "drizzle-orm";
 import { removeUnfinishedAccounts } from "../../src/domain/accounts/intents.ts";
 import { revokeKey, uploadKey } from "../../src/domain/keys/keys.ts";
-import { finishClosings } from "../../src/domain/lifecycle/finish.ts";
+import { finishClosings } from "../../src/domain/lifecycle/finish-closings.ts";
 import type { Context } from "../../src/domain/operation/context.ts";
 import { extendUser, moveEnd } from "../../src/domain/users/extend.ts";
 import { lockOwnAccount } from "../../src/domain/users/own-lock.ts";

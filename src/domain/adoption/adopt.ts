@@ -22,7 +22,7 @@ import { requireSponsor } from "../sponsors/sponsor-email.ts";
 import { tellSponsor } from "../sponsors/telling.ts";
 import { createdDetail, type NewUser, parseNewUser } from "../users/new-user.ts";
 import { insertUser } from "../users/users.ts";
-import { lockAdoptions, settleAdoption } from "./finish.ts";
+import { lockAdoptions, settleAdoption } from "./finish-adoptions.ts";
 import { type LookRequest, lookToAdopt } from "./look.ts";
 
 export interface Adopted extends LookRequest {

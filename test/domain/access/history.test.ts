@@ -11,7 +11,7 @@ import { createGroup, updateGroup } from "../../../src/domain/hosts/groups.ts";
 import { lockHost, unlockHost, updateHost } from "../../../src/domain/hosts/hosts.ts";
 import { retireHost } from "../../../src/domain/hosts/retirement.ts";
 import { revokeKey, uploadKey } from "../../../src/domain/keys/keys.ts";
-import { finishClosings } from "../../../src/domain/lifecycle/finish.ts";
+import { finishClosings } from "../../../src/domain/lifecycle/finish-closings.ts";
 import { followDueHours } from "../../../src/domain/lifecycle/hours.ts";
 import { expireDue, recycleDue } from "../../../src/domain/lifecycle/lifecycle.ts";
 import { audited } from "../../../src/domain/operation/audited.ts";

@@ -6,7 +6,7 @@ import { checkOwed } from "../../../src/doctor/owed.ts";
 import { accountOf, allAccounts } from "../../../src/domain/accounts/account.ts";
 import { listClosings } from "../../../src/domain/accounts/closings.ts";
 import { findUserByName, type User } from "../../../src/domain/accounts/find-user.ts";
-import { finishClosings } from "../../../src/domain/lifecycle/finish.ts";
+import { finishClosings } from "../../../src/domain/lifecycle/finish-closings.ts";
 import { reconcileHost } from "../../../src/domain/lifecycle/reconcile.ts";
 import type { Drift, Host } from "../../../src/protocol/host.ts";
 import { HOUR, MINUTE } from "../../../src/shared/time/clock.ts";

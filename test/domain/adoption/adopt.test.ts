@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { adoptAccount, giveAccountBack } from "../../../src/domain/adoption/adopt.ts";
-import { finishAdoptions } from "../../../src/domain/adoption/finish.ts";
+import { finishAdoptions } from "../../../src/domain/adoption/finish-adoptions.ts";
 import { confirmKeys } from "../../../src/domain/adoption/found.ts";
 import { lookToAdopt } from "../../../src/domain/adoption/look.ts";
 import type { Context } from "../../../src/domain/operation/context.ts";

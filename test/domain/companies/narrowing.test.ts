@@ -5,7 +5,7 @@ import { eq } from "drizzle-orm";
 import { finishNarrowings } from "../../../src/domain/companies/narrowing.ts";
 import { createGroup } from "../../../src/domain/hosts/groups.ts";
 import { uploadKey } from "../../../src/domain/keys/keys.ts";
-import { finishClosings } from "../../../src/domain/lifecycle/finish.ts";
+import { finishClosings } from "../../../src/domain/lifecycle/finish-closings.ts";
 import { DAY, shift } from "../../../src/shared/time/clock.ts";
 import { formatTimestamp } from "../../../src/shared/time/timestamp.ts";
 import { companies } from "../../../src/store/schema-companies.ts";

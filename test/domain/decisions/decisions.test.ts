@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { noteClosing } from "../../../src/domain/accounts/closings.ts";
-import { finishClosings } from "../../../src/domain/lifecycle/finish.ts";
+import { finishClosings } from "../../../src/domain/lifecycle/finish-closings.ts";
 import { askWaitingSponsors } from "../../../src/domain/sponsors/asking.ts";
 import { purgeQuestions } from "../../../src/domain/sponsors/questions.ts";
 import { DAY, HOUR } from "../../../src/shared/time/clock.ts";

@@ -5,7 +5,7 @@ import { eq } from "drizzle-orm";
 import { grantsOf, setUserHosts } from "../../../src/domain/hosts/grants.ts";
 import { updateGroup } from "../../../src/domain/hosts/groups.ts";
 import { uploadKey } from "../../../src/domain/keys/keys.ts";
-import { finishClosings } from "../../../src/domain/lifecycle/finish.ts";
+import { finishClosings } from "../../../src/domain/lifecycle/finish-closings.ts";
 import { reconcileHost } from "../../../src/domain/lifecycle/reconcile.ts";
 import { createUser, deleteUser, disableUser, enableUser } from "../../../src/domain/users/users.ts";
 import { HOUR } from "../../../src/shared/time/clock.ts";

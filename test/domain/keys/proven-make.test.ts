@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:te
 import { randomBytes } from "node:crypto";
 import { eq } from "drizzle-orm";
 import { changeGroup, createGroup } from "../../../src/domain/hosts/groups.ts";
-import { finishClosings } from "../../../src/domain/lifecycle/finish.ts";
+import { finishClosings } from "../../../src/domain/lifecycle/finish-closings.ts";
 import { createProfile } from "../../../src/domain/profiles/profiles.ts";
 import { previewProfile, updateProfile } from "../../../src/domain/profiles/update.ts";
 import { diagnoseUser } from "../../../src/domain/users/diagnosis.ts";

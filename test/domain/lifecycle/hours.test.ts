@@ -6,7 +6,7 @@ import { eq } from "drizzle-orm";
 import { allAccounts } from "../../../src/domain/accounts/account.ts";
 import { closingsOf } from "../../../src/domain/accounts/closings.ts";
 import { uploadKey } from "../../../src/domain/keys/keys.ts";
-import { finishClosings } from "../../../src/domain/lifecycle/finish.ts";
+import { finishClosings } from "../../../src/domain/lifecycle/finish-closings.ts";
 import { followDueHours } from "../../../src/domain/lifecycle/hours.ts";
 import { boundTimesToCome } from "../../../src/domain/lifecycle/set-back.ts";
 import { extendUser } from "../../../src/domain/users/extend.ts";

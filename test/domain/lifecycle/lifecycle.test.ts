@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { listClosings } from "../../../src/domain/accounts/closings.ts";
-import { finishClosings } from "../../../src/domain/lifecycle/finish.ts";
+import { finishClosings } from "../../../src/domain/lifecycle/finish-closings.ts";
 import type { Heartbeat } from "../../../src/domain/lifecycle/heartbeat.ts";
 import { countRecyclable, expireDue, recycleDue } from "../../../src/domain/lifecycle/lifecycle.ts";
 import { date } from "../../../src/domain/mail/letter.ts";

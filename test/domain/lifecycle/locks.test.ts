@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { eq } from "drizzle-orm";
 import { listClosings } from "../../../src/domain/accounts/closings.ts";
-import { finishClosings } from "../../../src/domain/lifecycle/finish.ts";
+import { finishClosings } from "../../../src/domain/lifecycle/finish-closings.ts";
 import { findLockable, importLocks } from "../../../src/domain/lifecycle/locks.ts";
 import { reconcileHost } from "../../../src/domain/lifecycle/reconcile.ts";
 import { extendUser } from "../../../src/domain/users/extend.ts";

@@ -5,7 +5,7 @@ import { eq } from "drizzle-orm";
 import { submitApplication } from "../../../src/domain/approvals/approvals.ts";
 import { verifyAudit } from "../../../src/domain/audit/verify.ts";
 import { INVITATION_TTL } from "../../../src/domain/auth/administrators/admin-invitation.ts";
-import { finishClosings } from "../../../src/domain/lifecycle/finish.ts";
+import { finishClosings } from "../../../src/domain/lifecycle/finish-closings.ts";
 import { beat } from "../../../src/domain/lifecycle/heartbeat.ts";
 import { workOnReviews } from "../../../src/domain/reviews/due.ts";
 import { deliverDue } from "../../../src/server/mail/delivery.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eq, sql } from "drizzle-orm";
 import { revokeKey, uploadKey } from "../../../src/domain/keys/keys.ts";
-import { finishClosings } from "../../../src/domain/lifecycle/finish.ts";
+import { finishClosings } from "../../../src/domain/lifecycle/finish-closings.ts";
 import type { Context } from "../../../src/domain/operation/context.ts";
 import { type DatabaseHandle, openDatabase } from "../../../src/store/client.ts";
 import { sshKeys } from "../../../src/store/schema.ts";

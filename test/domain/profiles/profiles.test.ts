@@ -5,7 +5,7 @@ import { eq } from "drizzle-orm";
 import { findUser } from "../../../src/domain/accounts/find-user.ts";
 import { setUserHosts } from "../../../src/domain/hosts/grants.ts";
 import { changeGroup, createGroup, deleteGroup } from "../../../src/domain/hosts/groups.ts";
-import { finishClosings } from "../../../src/domain/lifecycle/finish.ts";
+import { finishClosings } from "../../../src/domain/lifecycle/finish-closings.ts";
 import { reconcileHost } from "../../../src/domain/lifecycle/reconcile.ts";
 import { holdStored } from "../../../src/domain/profiles/hold.ts";
 import { createProfile, deleteProfile, listProfiles } from "../../../src/domain/profiles/profiles.ts";

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { eq } from "drizzle-orm";
 import { closingsOf, noteClosing } from "../../../src/domain/accounts/closings.ts";
 import { uploadKey } from "../../../src/domain/keys/keys.ts";
-import { finishClosings } from "../../../src/domain/lifecycle/finish.ts";
+import { finishClosings } from "../../../src/domain/lifecycle/finish-closings.ts";
 import { followDueHours } from "../../../src/domain/lifecycle/hours.ts";
 import { allowAccess } from "../../../src/domain/requests/allow.ts";
 import { endAccess } from "../../../src/domain/requests/end.ts";

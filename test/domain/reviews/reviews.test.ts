@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { and, eq } from "drizzle-orm";
 import { setUserHosts } from "../../../src/domain/hosts/grants.ts";
-import { finishClosings } from "../../../src/domain/lifecycle/finish.ts";
+import { finishClosings } from "../../../src/domain/lifecycle/finish-closings.ts";
 import { beat, endHold } from "../../../src/domain/lifecycle/heartbeat.ts";
 import { answerItems } from "../../../src/domain/reviews/answer.ts";
 import { finishAnswers } from "../../../src/domain/reviews/carry-out.ts";

@@ -3,7 +3,7 @@ import { eq, isNotNull } from "drizzle-orm";
 import { checkBackups } from "../../../src/doctor/backups.ts";
 import { addAdmin } from "../../../src/domain/auth/administrators/admin.ts";
 import { createWebhook, updateWebhook } from "../../../src/domain/events/webhooks.ts";
-import { finishClosings } from "../../../src/domain/lifecycle/finish.ts";
+import { finishClosings } from "../../../src/domain/lifecycle/finish-closings.ts";
 import { audited } from "../../../src/domain/operation/audited.ts";
 import { readAttention } from "../../../src/domain/stats/attention.ts";
 import { oldBackup } from "../../../src/domain/stats/backups.ts";

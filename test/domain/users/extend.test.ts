@@ -2,7 +2,7 @@
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
-import { finishClosings } from "../../../src/domain/lifecycle/finish.ts";
+import { finishClosings } from "../../../src/domain/lifecycle/finish-closings.ts";
 import { expireDue } from "../../../src/domain/lifecycle/lifecycle.ts";
 import { remindExpiring } from "../../../src/domain/lifecycle/reminders.ts";
 import { systemContext } from "../../../src/domain/operation/context.ts";

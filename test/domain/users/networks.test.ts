@@ -2,7 +2,7 @@
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
-import { finishClosings } from "../../../src/domain/lifecycle/finish.ts";
+import { finishClosings } from "../../../src/domain/lifecycle/finish-closings.ts";
 import { updateUser } from "../../../src/domain/users/update.ts";
 import { HOUR, MINUTE } from "../../../src/shared/time/clock.ts";
 import { closings, users } from "../../../src/store/schema.ts";

@@ -6,7 +6,7 @@ import { accountOf } from "../../../src/domain/accounts/account.ts";
 import { listClosings } from "../../../src/domain/accounts/closings.ts";
 import { findUser, type User } from "../../../src/domain/accounts/find-user.ts";
 import { printCode, sendCode } from "../../../src/domain/auth/codes/otp.ts";
-import { finishClosings } from "../../../src/domain/lifecycle/finish.ts";
+import { finishClosings } from "../../../src/domain/lifecycle/finish-closings.ts";
 import { expireDue } from "../../../src/domain/lifecycle/lifecycle.ts";
 import { HOUR, MINUTE } from "../../../src/shared/time/clock.ts";
 import { closings, users } from "../../../src/store/schema.ts";

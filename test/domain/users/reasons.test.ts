@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { listClosings } from "../../../src/domain/accounts/closings.ts";
-import { finishClosings } from "../../../src/domain/lifecycle/finish.ts";
+import { finishClosings } from "../../../src/domain/lifecycle/finish-closings.ts";
 import { MINUTE } from "../../../src/shared/time/clock.ts";
 import { type Client, createTestApp, type TestApp } from "../../support/app.ts";
 

@@ -6,7 +6,7 @@ import { webOptionsOf } from "../../../src/cli/commands/service/web-options.ts";
 import { settleChanges } from "../../../src/domain/hosts/confirmation.ts";
 import { setUserHosts } from "../../../src/domain/hosts/grants.ts";
 import { lockHost, unlockHost, updateHost } from "../../../src/domain/hosts/hosts.ts";
-import { finishClosings } from "../../../src/domain/lifecycle/finish.ts";
+import { finishClosings } from "../../../src/domain/lifecycle/finish-closings.ts";
 import { acceptHistory } from "../../../src/domain/recovery/divergence.ts";
 import { deleteUser, disableUser, enableUser } from "../../../src/domain/users/users.ts";
 import { fleetOf } from "../../../src/domain/wire/fleet.ts";

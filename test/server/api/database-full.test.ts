@@ -1,7 +1,7 @@
 /** What callers are told while the disk of the database is full. That a server then says 53100, test/host/faults.host.test.ts shows. */
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { finishClosings } from "../../../src/domain/lifecycle/finish.ts";
+import { finishClosings } from "../../../src/domain/lifecycle/finish-closings.ts";
 import { reconcileHost } from "../../../src/domain/lifecycle/reconcile.ts";
 import type { Reserve } from "../../../src/shared/work/reserve.ts";
 import { ADMIN_PASSWORD, type Client, createTestApp, type TestApp } from "../../support/app.ts";

@@ -3,7 +3,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { Browser } from "playwright-core";
 import { finishEndings } from "../../../../src/domain/companies/ending.ts";
-import { finishClosings } from "../../../../src/domain/lifecycle/finish.ts";
+import { finishClosings } from "../../../../src/domain/lifecycle/finish-closings.ts";
 import { companyPage, PAGES, userPage } from "../../../../src/shared/product/pages.ts";
 import { admins } from "../../../../src/store/schema-auth.ts";
 import type { Client } from "../../../support/app.ts";
