@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { eq, max, min } from "drizzle-orm";
 import { readHead } from "../../src/domain/events/head.ts";
 import { createWebhook } from "../../src/domain/events/webhooks.ts";
-import { type Follower, startFollower } from "../../src/server/events/follower.ts";
+import { type EventFollower, startEventFollower } from "../../src/server/events/event-follower.ts";
 import { createSender } from "../../src/server/events/sender.ts";
 import { openStream } from "../../src/server/events/sinks.ts";
 import { systemClock } from "../../src/shared/time/clock.ts";
@@ -30,7 +30,7 @@ const WARM = 14;
 const PAUSE = 1000;
 
 /** A follower at work, and when the measurement may begin. */
-interface Begun extends Pick<Follower, "stop"> {
+interface Begun extends Pick<EventFollower, "stop"> {
   ready(): Promise<void>;
 }
 
@@ -161,7 +161,7 @@ function follow(app: TestApp, target: string, caughtUp = false): Begun {
   const handle = openDatabase(app.connection, 3);
   const sender = createSender({ networks, clock: systemClock });
   const stream = openStream({ auditStream: target, auditStreamCa: undefined });
-  const follower = startFollower(app.services, { db: handle.db, sender, stream });
+  const follower = startEventFollower(app.services, { db: handle.db, sender, stream });
   return {
     ready: async () => {
       const head = await readHead(app.db);

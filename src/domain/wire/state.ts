@@ -11,7 +11,7 @@ import { type AdmittedHost, readHost } from "../hosts/host-row.ts";
 import type { Services } from "../operation/context.ts";
 import { noteDivergence } from "../recovery/divergence.ts";
 import { closedFirst, readRemoved, readUsersOf, type UserState } from "./accounts-state.ts";
-import { createFollower, type Follower } from "./follower.ts";
+import { createFleetFollower, type FleetFollower } from "./fleet-follower.ts";
 import { createHeldRequests, type End, tellHeld } from "./held-requests.ts";
 import { needsHours } from "./hours-state.ts";
 import { createKnownStates, type KnownStates } from "./known-states.ts";
@@ -62,7 +62,7 @@ interface Told {
 
 interface Sources {
   readonly db: Services["db"];
-  readonly follower: Follower;
+  readonly follower: FleetFollower;
   readonly known: KnownStates;
 }
 
@@ -72,7 +72,7 @@ export function createStates(services: Services): States {
     stateText(host, told, { endSessions: policy.endSessions, now: services.clock.now() });
   const requests = createHeldRequests();
   const known = createKnownStates(services);
-  const follower: Follower = createFollower(services, {
+  const follower: FleetFollower = createFleetFollower(services, {
     news: async (news) => {
       // At once: later requests see the follower's new head.
       known.forget(news.users.keys());
@@ -160,7 +160,7 @@ function saidBy({ applied, reads, hours, holdsProfiles }: AdmittedHost) {
   return { applied, reads, hours, holdsProfiles };
 }
 
-async function requireFresh(follower: Follower): Promise<void> {
+async function requireFresh(follower: FleetFollower): Promise<void> {
   if (await follower.isFresh().catch(() => false)) return;
   throw new UamError("internal", "The newest audit record cannot be read, so that no lease can be granted", {
     reason: "agent.no_head",
@@ -169,7 +169,7 @@ async function requireFresh(follower: Follower): Promise<void> {
 
 /** Whether the log has that record, or may have had it; false for a record of another history. */
 async function isOurs(
-  follower: Follower,
+  follower: FleetFollower,
   { id, seal }: { readonly id: number; readonly seal: string },
 ): Promise<boolean> {
   // Another replica may have read on already.
@@ -215,14 +215,18 @@ async function readMissed(
   }
 }
 
-function partIn({ news, states }: Extract<End, { kind: "changes" }>, host: AdmittedHost, follower: Follower) {
+function partIn({ news, states }: Extract<End, { kind: "changes" }>, host: AdmittedHost, follower: FleetFollower) {
   const { at, users, removed } = news;
   const own = [...users].flatMap(([user, hosts]) => (hosts.has(host.id) ? (states.get(user) ?? []) : []));
   return partOf({ at, states: own, removed: removed.get(host.id) ?? [] }, host, follower);
 }
 
 /** Undefined if none of it is the host's. */
-function partOf({ at, states, removed }: Told, host: AdmittedHost, { membership }: Follower): ToldPart | undefined {
+function partOf(
+  { at, states, removed }: Told,
+  host: AdmittedHost,
+  { membership }: FleetFollower,
+): ToldPart | undefined {
   // A user who has no account there is not named.
   const present = states.filter(({ user }) => membership.hostsOf(user).has(host.id));
   const accounts = closedFirst(present.map(({ state }) => state));

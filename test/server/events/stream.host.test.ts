@@ -9,8 +9,8 @@ import { join } from "node:path";
 import { eq } from "drizzle-orm";
 import { audited } from "../../../src/domain/operation/audited.ts";
 import { systemContext } from "../../../src/domain/operation/context.ts";
+import { startEventFollower } from "../../../src/server/events/event-follower.ts";
 import { createFileSink } from "../../../src/server/events/file.ts";
-import { startFollower } from "../../../src/server/events/follower.ts";
 import { createSender } from "../../../src/server/events/sender.ts";
 import { openStream } from "../../../src/server/events/sinks.ts";
 import type { StreamParts } from "../../../src/server/events/stream.ts";
@@ -41,7 +41,7 @@ afterAll(async () => {
 function stream(parts: StreamParts): () => Promise<void> {
   const handle = openDatabase(app.connection, 3);
   const sender = createSender({ networks: [], clock: systemClock });
-  const follower = startFollower(app.services, { db: handle.db, sender, stream: parts });
+  const follower = startEventFollower(app.services, { db: handle.db, sender, stream: parts });
   return async () => {
     await follower.stop();
     await handle.close();

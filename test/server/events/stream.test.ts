@@ -19,8 +19,8 @@ import { eq } from "drizzle-orm";
 import { readStream } from "../../../src/domain/events/receivers.ts";
 import { audited } from "../../../src/domain/operation/audited.ts";
 import { systemContext } from "../../../src/domain/operation/context.ts";
+import { startEventFollower } from "../../../src/server/events/event-follower.ts";
 import { createFileSink } from "../../../src/server/events/file.ts";
-import { startFollower } from "../../../src/server/events/follower.ts";
 import { createSender } from "../../../src/server/events/sender.ts";
 import type { Sink } from "../../../src/server/events/stream.ts";
 import { createSyslogSink, syslogFrame } from "../../../src/server/events/syslog.ts";
@@ -59,7 +59,7 @@ let targets = 0;
 function stream(sink: Sink, target = `test:${++targets}`) {
   const handle = openDatabase(app.connection, 3);
   const sender = createSender({ networks: [], clock: systemClock });
-  const follower = startFollower(app.services, { db: handle.db, sender, stream: { target, sink } });
+  const follower = startEventFollower(app.services, { db: handle.db, sender, stream: { target, sink } });
   let stopped: Promise<void> | undefined;
   const stop = async () => {
     stopped ??= follower.stop().then(() => handle.close());

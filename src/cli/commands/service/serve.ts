@@ -14,7 +14,7 @@ import { readTlsPair, type TlsFiles } from "../../../runtime/tls.ts";
 import { serveWhole } from "../../../runtime/under-way.ts";
 import { createApp } from "../../../server/api/app.ts";
 import { openServices } from "../../../server/compose.ts";
-import { startFollower } from "../../../server/events/follower.ts";
+import { startEventFollower } from "../../../server/events/event-follower.ts";
 import type { Sender } from "../../../server/events/sender.ts";
 import { openStream } from "../../../server/events/sinks.ts";
 import { startJobs } from "../../../server/jobs/jobs.ts";
@@ -94,7 +94,7 @@ export async function serve(environment: CliEnvironment): Promise<number> {
     const { dataDir } = config;
     const jobs = startJobs(services, { transport, dataDir, reconcile: () => reconciled.then(reconcile) });
     const own = handle.openMore(FOLLOWER_CONNECTIONS);
-    const follower = startFollower(services, {
+    const follower = startEventFollower(services, {
       db: own.db,
       sender,
       stream: openStream(config),

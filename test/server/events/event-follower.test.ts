@@ -12,7 +12,7 @@ import {
 } from "../../../src/domain/events/webhooks.ts";
 import { audited } from "../../../src/domain/operation/audited.ts";
 import { systemContext } from "../../../src/domain/operation/context.ts";
-import { type Follower, startFollower } from "../../../src/server/events/follower.ts";
+import { type EventFollower, startEventFollower } from "../../../src/server/events/event-follower.ts";
 import { createSender } from "../../../src/server/events/sender.ts";
 import type { AuditAction } from "../../../src/shared/product/audit-actions.ts";
 import { DAY, MINUTE, SECOND, systemClock } from "../../../src/shared/time/clock.ts";
@@ -40,10 +40,10 @@ afterEach(async () => {
 afterAll(() => app.close());
 
 /** Follows, as a service does, on connections of its own. */
-function follow(timeout?: number): Follower {
+function follow(timeout?: number): EventFollower {
   const handle: DatabaseHandle = openDatabase(app.connection, 3);
   const sender = createSender({ networks, clock: systemClock, ...(timeout === undefined ? {} : { timeout }) });
-  const follower = startFollower(app.services, { db: handle.db, sender, stream: undefined });
+  const follower = startEventFollower(app.services, { db: handle.db, sender, stream: undefined });
   let stopped: Promise<void> | undefined;
   const stop = async () => {
     stopped ??= follower.stop().then(() => handle.close());
@@ -115,7 +115,7 @@ describe("a webhook that is taken away while something is delivered to it", () =
   });
 });
 
-describe("startFollower()", () => {
+describe("startEventFollower()", () => {
   test("tries a webhook again that was put off by a clock that was years ahead", async () => {
     const hook = await receiver();
     const { entry } = await make(hook.url);

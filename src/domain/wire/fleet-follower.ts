@@ -25,7 +25,7 @@ const BATCH = 5000;
 export const FRESH = 5 * SECOND;
 const PATIENCE = 2 * SECOND;
 
-export interface Follower {
+export interface FleetFollower {
   /** Whether the head was read from the primary just now; the first call starts the following. */
   isFresh(): Promise<boolean>;
   head(): AuditHead;
@@ -45,7 +45,7 @@ export interface Listener {
   readonly anotherHistory: () => void;
 }
 
-export function createFollower(services: Pick<Services, "db" | "log">, listener: Listener): Follower {
+export function createFleetFollower(services: Pick<Services, "db" | "log">, listener: Listener): FleetFollower {
   const view = createLogView(services, listener);
   const reader = coalescing(view.readOn);
   const confirmer = coalescing(view.confirm);
@@ -86,7 +86,7 @@ export function createFollower(services: Pick<Services, "db" | "log">, listener:
   };
 }
 
-interface LogView extends Pick<Follower, "head" | "membership" | "sealAt" | "since"> {
+interface LogView extends Pick<FleetFollower, "head" | "membership" | "sealAt" | "since"> {
   /** Reads everything anew. */
   load(): Promise<void>;
   /** Reads what is new, and tells the listener. */

@@ -38,7 +38,7 @@ export interface FollowerParts {
   readonly stream: StreamParts | undefined;
 }
 
-export interface Follower {
+export interface EventFollower {
   /** Opens the stream's file again, after it was moved away. */
   reopen(): void;
   /** Finishes what is being delivered, and ends. */
@@ -46,7 +46,7 @@ export interface Follower {
 }
 
 /** Follows the log from now on, as soon as no other instance does; never throws. */
-export function startFollower(services: Services, parts: FollowerParts): Follower {
+export function startEventFollower(services: Services, parts: FollowerParts): EventFollower {
   const stopping = new AbortController();
   const { signal } = stopping;
   const working = lead(services, parts, signal);

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, expect, spyOn, test } from "bun:test";
 import { disableUser, enableUser } from "../../../src/domain/users/users.ts";
-import { createFollower, type Follower, FRESH } from "../../../src/domain/wire/follower.ts";
+import { createFleetFollower, type FleetFollower, FRESH } from "../../../src/domain/wire/fleet-follower.ts";
 import type { News } from "../../../src/domain/wire/held-requests.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 import { until } from "../../support/until.ts";
 
 let app: TestApp;
-let follower: Follower;
+let follower: FleetFollower;
 let told: News[];
 let goOn: () => void;
 let isSlow = false;
@@ -21,7 +21,7 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   told = [];
-  follower = createFollower(app.services, {
+  follower = createFleetFollower(app.services, {
     news: async (news) => {
       told.push(news);
       if (!isSlow) return;
