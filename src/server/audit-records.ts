@@ -1,6 +1,6 @@
 /** What the audit log has and proves, as the records that the API and the command line show. */
 
-import type { KnownAccess } from "../domain/access/access.ts";
+import type { KnownAccess } from "../domain/access/past-access.ts";
 import type { ShownRecord } from "../domain/audit/audit.ts";
 import type { Searched } from "../domain/audit/search.ts";
 import type { AuditAction, ResourceType } from "../shared/product/audit-actions.ts";

@@ -1,7 +1,7 @@
 /** `uam access`: who could log in at a moment, told from a log of any size, compared with only reading the same records. */
 
 import { sql } from "drizzle-orm";
-import { accessAt } from "../../src/domain/access/access.ts";
+import { pastAccessAt } from "../../src/domain/access/past-access.ts";
 import { createExportPlaces } from "../../src/domain/exports/places.ts";
 import { DAY } from "../../src/shared/time/clock.ts";
 import { openDatabase } from "../../src/store/client.ts";
@@ -31,7 +31,7 @@ export async function benchAccess({ rows }: BenchOptions): Promise<void> {
   const idle = residentMiB();
   let found = 0;
   const { time: told, processor } = await costOf(async () => {
-    const { items } = await accessAt(app.system, { at: app.clock.now() }, createExportPlaces(1));
+    const { items } = await pastAccessAt(app.system, { at: app.clock.now() }, createExportPlaces(1));
     found = items.length;
   });
   if (found !== USERS) throw new Error(`${found} of ${USERS} were found`);

@@ -76,7 +76,7 @@ export const TESTED_BY: Readonly<Record<string, readonly string[]>> = {
   "domain/reviews/of-sponsor.ts": ["domain/decisions/review.test.ts"],
   "domain/decisions": ["domain/decisions/decisions.test.ts"],
   "domain/sponsors": ["domain/sponsors/sponsors.test.ts", "domain/decisions/decisions.test.ts"],
-  "domain/access": ["domain/access/access.test.ts"],
+  "domain/access": ["domain/access/past-access.test.ts"],
   "domain/accounts": ["domain/accounts/closings.test.ts", "server/api/pairs.test.ts"],
   "domain/accounts/profile-change.ts": ["domain/profiles/profiles.test.ts"],
   "domain/accounts/local-account.ts": ["domain/hosts/local-account.test.ts"],

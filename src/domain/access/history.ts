@@ -9,9 +9,9 @@ import { shift } from "../../shared/time/clock.ts";
 import { LOCAL_HOST } from "../../store/schema.ts";
 import type { AuditRow } from "../../store/schema-audit.ts";
 import { spansOf } from "../hosts/group-hours.ts";
-import { type Detail, namesIn, textOf } from "./detail.ts";
 import { PastHosts } from "./past-hosts.ts";
 import { PastProfiles } from "./past-profiles.ts";
+import { type Detail, namesIn, textOf } from "./record-detail.ts";
 
 /** The columns of a record that a history is made of. */
 export type HistoryRecord = Pick<AuditRow, "actor" | "action" | "resourceId" | "subjectId" | "result" | "detail">;

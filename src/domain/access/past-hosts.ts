@@ -3,7 +3,7 @@
 import type { AuditAction } from "../../shared/product/audit-actions.ts";
 import { LOCAL_NAME } from "../../shared/text/host-name.ts";
 import { LOCAL_HOST } from "../../store/schema.ts";
-import { type Detail, namesIn, textOf } from "./detail.ts";
+import { type Detail, namesIn, textOf } from "./record-detail.ts";
 
 interface PastHost {
   name: string;

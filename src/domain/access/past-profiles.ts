@@ -2,7 +2,7 @@
 
 import type { AuditAction } from "../../shared/product/audit-actions.ts";
 import { boundWords } from "../../shared/text/profile-sentence.ts";
-import { type Detail, textOf } from "./detail.ts";
+import { type Detail, textOf } from "./record-detail.ts";
 
 interface PastProfile {
   /** What it allows, in words. */

@@ -2,7 +2,7 @@
 
 import { afterEach, describe, expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
-import { type Asked, accessAt } from "../../../src/domain/access/access.ts";
+import { type Asked, pastAccessAt } from "../../../src/domain/access/past-access.ts";
 import { createCompany } from "../../../src/domain/companies/companies.ts";
 import { updateCompany } from "../../../src/domain/companies/update.ts";
 import { createExportPlaces } from "../../../src/domain/exports/places.ts";
@@ -98,7 +98,7 @@ describe("over histories drawn at random", () => {
 });
 
 async function told(app: TestApp, asked: Asked): Promise<string[]> {
-  const { items } = await accessAt(app.system, asked, places);
+  const { items } = await pastAccessAt(app.system, asked, places);
   return items.map(
     ({ username, host, until, fingerprints, profile }) =>
       `${username} ${host} ${until.toISOString()} ${[...fingerprints].sort().join(" ")} ${profile}`,

@@ -65,12 +65,12 @@ function runAccess({ at, host, company, output, json }: Input): Command {
       environment.err(`${said}. For now, say --at 1s.\n`);
       return EXIT.usage;
     }
-    const { accessAt } = await import("../../../domain/access/access.ts");
-    const { accessCsv } = await import("../../../domain/access/file.ts");
+    const { pastAccessAt } = await import("../../../domain/access/past-access.ts");
+    const { accessCsv } = await import("../../../domain/access/access-csv.ts");
     const { createExportPlaces } = await import("../../../domain/exports/places.ts");
     const { accessRecord } = await import("../../../server/audit-records.ts");
     const { items, completeFrom, unknown } = await withServices(environment, "read", (context) =>
-      accessAt(context, { at, host, company }, createExportPlaces(1)),
+      pastAccessAt(context, { at, host, company }, createExportPlaces(1)),
     );
     const records = items.map(accessRecord);
     if (output !== undefined) await writeOut(environment, output, new Blob([accessCsv(items)]).stream());

@@ -1,8 +1,8 @@
 /** /audit: the audit log, as pages and as a file. /access: the access that it proves. /me/audit: a user's own. */
 
 import type { AuditFilters, audit } from "../../../contract/audit.ts";
-import { accessAt } from "../../../domain/access/access.ts";
-import { accessCsv } from "../../../domain/access/file.ts";
+import { accessCsv } from "../../../domain/access/access-csv.ts";
+import { pastAccessAt } from "../../../domain/access/past-access.ts";
 import { listOwnAudit } from "../../../domain/audit/audit.ts";
 import { recordRead } from "../../../domain/audit/reads.ts";
 import { searchAudit } from "../../../domain/audit/search.ts";
@@ -24,7 +24,7 @@ export const auditHandlers: Handlers<typeof audit> = {
   "GET /access": async (call) => {
     const { web, context, session, query, request } = call;
     const at = query.at === undefined ? context.clock.now() : clampTimestamp(parseTimestamp(query.at, "at"));
-    const { items, completeFrom, unknown } = await accessAt(
+    const { items, completeFrom, unknown } = await pastAccessAt(
       context,
       { at, host: query.host, company: query.company },
       web.exportPlaces,

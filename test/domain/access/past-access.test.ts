@@ -1,7 +1,7 @@
 /** What the log says of the past, beside what the tables said at that moment. */
 
 import { afterEach, describe, expect, test } from "bun:test";
-import { accessAt } from "../../../src/domain/access/access.ts";
+import { pastAccessAt } from "../../../src/domain/access/past-access.ts";
 import { createCompany } from "../../../src/domain/companies/companies.ts";
 import { createExportPlaces } from "../../../src/domain/exports/places.ts";
 import { revokeKey, uploadKey } from "../../../src/domain/keys/keys.ts";
@@ -25,9 +25,9 @@ async function opened(): Promise<TestApp> {
 }
 
 const places = createExportPlaces(1);
-const then = async (app: TestApp, at: Date) => (await accessAt(app.system, { at }, places)).items;
+const then = async (app: TestApp, at: Date) => (await pastAccessAt(app.system, { at }, places)).items;
 
-describe("accessAt()", () => {
+describe("pastAccessAt()", () => {
   test("names who had access, where, until when, with which keys, and by whose decision", async () => {
     const app = await opened();
     const { system, clock } = app;
@@ -118,7 +118,7 @@ describe("accessAt()", () => {
     clock.advance(HOUR);
     await uploadKey(system, alice.id, { name: "laptop", publicKey: freshKey() });
     const reach = async (at: Date) => {
-      const { completeFrom, unknown } = await accessAt(system, { at }, places);
+      const { completeFrom, unknown } = await pastAccessAt(system, { at }, places);
       return { completeFrom, unknown };
     };
     expect(await reach(clock.now())).toEqual({ completeFrom: begun, unknown: 0 });
@@ -137,7 +137,7 @@ describe("accessAt()", () => {
   test("refuses the future, and a second question at the same time", async () => {
     const app = await opened();
     const later = new Date(app.clock.now().getTime() + 1);
-    await expect(accessAt(app.system, { at: later }, places)).rejects.toThrow("at lies in the future");
+    await expect(pastAccessAt(app.system, { at: later }, places)).rejects.toThrow("at lies in the future");
     const [first, second] = await Promise.allSettled([then(app, app.clock.now()), then(app, app.clock.now())]);
     expect([first.status, second.status]).toEqual(["fulfilled", "rejected"]);
   });

@@ -35,7 +35,11 @@ const BLOCK = 10_000;
  * the log says about users, keys and hosts up to then; takes one of the places for exports meanwhile, and throws `limited` if none is free.
  * Throws `invalid` for a moment in the future.
  */
-export async function accessAt(context: Context, { at, ...filter }: Asked, places: ExportPlaces): Promise<PastAccess> {
+export async function pastAccessAt(
+  context: Context,
+  { at, ...filter }: Asked,
+  places: ExportPlaces,
+): Promise<PastAccess> {
   const { clock, db } = context;
   if (at > clock.now()) throw new UamError("invalid", "at lies in the future");
   const place = takePlace(context, places);
