@@ -1,6 +1,6 @@
 /** When users' access is open, as the API and the command line show it. */
 
-import { accessAt, hoursOf, onRequestOf, openingsBetween } from "../domain/accounts/opening.ts";
+import { accessAt, hoursOf, onRequestOf, openingsBetween } from "../domain/accounts/access-state.ts";
 import type { OwnAccount } from "../domain/users/own-account.ts";
 import { formatOnRequest } from "../shared/hours/on-request.ts";
 import type { Span } from "../shared/hours/windows.ts";

@@ -9,6 +9,7 @@ import { transactionToItsEnd } from "../../store/client.ts";
 import { type UserRow, users } from "../../store/schema.ts";
 import { tellDeleted, tellDisabled } from "../mail/notices.ts";
 import type { ClosingOperation, Context, Grant, Operation } from "../operation/context.ts";
+import { accessAt } from "./access-state.ts";
 import { accountOf, refOf } from "./account.ts";
 import {
   type ClosingReason,
@@ -21,7 +22,6 @@ import {
 } from "./closings.ts";
 import { rejectRequestOf } from "./extension-request.ts";
 import { findUser, lockUser, type User } from "./find-user.ts";
-import { accessAt } from "./opening.ts";
 import { closingHostOf, hostOf } from "./own-host.ts";
 import { noteFleetChange } from "./remote-changes.ts";
 

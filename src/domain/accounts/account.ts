@@ -10,9 +10,9 @@ import { type Database, oncePerDatabase, pipelined, preparedOnce, type Transacti
 import { isAnyOf } from "../../store/conditions.ts";
 import { jsonRows } from "../../store/json-rows.ts";
 import { closings, type KeyRow, sshKeys } from "../../store/schema.ts";
+import { type Access, accessAt, atOwnHost, openingsBetween, openUntil } from "./access-state.ts";
 import { type Closing, closingsOf, isShutting, keepsShut } from "./closings.ts";
 import { selectUsers, type User } from "./find-user.ts";
-import { type Access, accessAt, atOwnHost, openingsBetween, openUntil } from "./opening.ts";
 import { profileHere, withProof } from "./profiles.ts";
 
 /** Which account is the user's. */

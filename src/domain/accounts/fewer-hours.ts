@@ -3,7 +3,7 @@
 import type { Span } from "../../shared/hours/windows.ts";
 import { DAY, shift } from "../../shared/time/clock.ts";
 import type { UserRow } from "../../store/schema.ts";
-import { openingsBetween } from "./opening.ts";
+import { openingsBetween } from "./access-state.ts";
 
 /** How far ahead further hosts are told when accounts are open: one that is cut off opens nothing after that. */
 export const HOURS_AHEAD = 8 * DAY;

@@ -5,8 +5,8 @@ import type { AccessState } from "../../shared/product/statuses.ts";
 import type { Database } from "../../store/client.ts";
 import { isAnyOf } from "../../store/conditions.ts";
 import { users } from "../../store/schema.ts";
+import { calendarAt } from "./access-state.ts";
 import { hasStatusAt } from "./find-user.ts";
-import { calendarAt } from "./opening.ts";
 
 /**
  * Whose access is so at that moment. Which of the stored hours are open then is read first: PostgreSQL's zones may differ from the runtime's. There are

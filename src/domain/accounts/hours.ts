@@ -11,11 +11,11 @@ import { users } from "../../store/schema.ts";
 import { auditedClosing } from "../operation/audited.ts";
 import type { ClosingOperation, Context, Operation } from "../operation/context.ts";
 import { owedSentence, shutOnHost } from "./access.ts";
+import { accessAt, atOwnHost, scheduleAt } from "./access-state.ts";
 import { accountOf, keepsSessions, refOf } from "./account.ts";
 import { closingsOf, forgetShut, keepsShut, noteClosing, oweClosing } from "./closings.ts";
 import { recordEnded, windowEntry } from "./ended-sessions.ts";
 import { lockUserIfStored, type User } from "./find-user.ts";
-import { accessAt, atOwnHost, scheduleAt } from "./opening.ts";
 import { hostOf } from "./own-host.ts";
 
 /** Whether the user's access begins or ends by start or hours, and that is still to be done. */

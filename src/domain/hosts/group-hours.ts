@@ -9,8 +9,8 @@ import { shift } from "../../shared/time/clock.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { LOCAL_HOST, type UserRow } from "../../store/schema.ts";
 import { fleetChanges, hostGroupMembers, hostGroups } from "../../store/schema-fleet.ts";
+import { onHost, openingsBetween } from "../accounts/access-state.ts";
 import { HOURS_AHEAD, lacks } from "../accounts/fewer-hours.ts";
-import { onHost, openingsBetween } from "../accounts/opening.ts";
 import type { Operation } from "../operation/context.ts";
 import { requireHost } from "./find.ts";
 

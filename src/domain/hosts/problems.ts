@@ -99,7 +99,7 @@ export function conditionsOf(host: Condition, lease: number, sight: Sight): read
       host.lastSeenAt === null ? "Never heard of" : `Not heard of since ${formatTimestamp(host.lastSeenAt)}`;
     if (hasEnded(host, lease, now)) {
       note("lease_ended", `${heard}. Its lease has ended: nobody can log in there until it is back`, since);
-    } else note("silent", `${heard}. ${openUntil(host, lease)}`, since);
+    } else note("silent", `${heard}. ${openUntilSentence(host, lease)}`, since);
   }
   if (host.divergedAt !== null) {
     const why = "It has applied changes that the service does not know: the database has lost some";
@@ -119,7 +119,7 @@ export function conditionsOf(host: Condition, lease: number, sight: Sight): read
 }
 
 /** Until when a silent host lets people in, as a sentence. */
-export function openUntil({ leaseUntil }: Pick<HostRow, "leaseUntil">, lease: number): string {
+export function openUntilSentence({ leaseUntil }: Pick<HostRow, "leaseUntil">, lease: number): string {
   if (lease === 0 || (leaseUntil !== null && isForever(leaseUntil))) return "It has no lease, and stays open";
   if (leaseUntil === null) return "It never had a lease, and is shut";
   return `Unless it is back, it shuts by ${formatTimestamp(leaseUntil)}`;

@@ -5,9 +5,9 @@ import type { EndingAccess } from "../../protocol/host.ts";
 import { ENDING_NOTICE, endingText } from "../../shared/hours/ending-text.ts";
 import { shift } from "../../shared/time/clock.ts";
 import { users } from "../../store/schema.ts";
+import { accessAt, atOwnHost, openUntil, zoneOf } from "../accounts/access-state.ts";
 import { refOf } from "../accounts/account.ts";
 import { selectUsersWhere, type User } from "../accounts/find-user.ts";
-import { accessAt, atOwnHost, openUntil, zoneOf } from "../accounts/opening.ts";
 import type { Services } from "../operation/context.ts";
 
 /** Has the service's own host tell the terminals of those whose sessions end within ten minutes. */

@@ -5,8 +5,8 @@ import { UamError } from "../../shared/errors.ts";
 import { type Allowed, allowedOn, readAllowed } from "../../shared/hours/allowed.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import type { UserRow } from "../../store/schema.ts";
+import { allowedUntil } from "../accounts/access-state.ts";
 import type { User } from "../accounts/find-user.ts";
-import { allowedUntil } from "../accounts/opening.ts";
 import { PLACES } from "../hosts/placements.ts";
 
 type Db = Database | Transaction;

@@ -10,7 +10,7 @@ import { DAY, shift } from "../../shared/time/clock.ts";
 import { MAX_DAYS } from "../../shared/time/duration.ts";
 import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import type { UserRow } from "../../store/schema.ts";
-import { onRequestOf, scheduleAt } from "../accounts/opening.ts";
+import { onRequestOf, scheduleAt } from "../accounts/access-state.ts";
 import {
   MAX_FULL_NAME,
   MAX_NOTE,

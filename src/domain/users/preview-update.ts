@@ -3,10 +3,10 @@
 import { counted, namedUpTo } from "../../shared/text/counted.ts";
 import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import { LOCAL_HOST } from "../../store/schema.ts";
+import { accessAt, onRequestOf, openUntil } from "../accounts/access-state.ts";
 import { accountOf, refOf } from "../accounts/account.ts";
 import { requireUser, type User } from "../accounts/find-user.ts";
 import { hasToShut, isDue } from "../accounts/hours.ts";
-import { accessAt, onRequestOf, openUntil } from "../accounts/opening.ts";
 import { closingHostOf, hostOf } from "../accounts/own-host.ts";
 import { listUserHosts } from "../hosts/user-hosts.ts";
 import type { Context } from "../operation/context.ts";

@@ -7,6 +7,7 @@ import type { HoursEnd } from "../../shared/product/statuses.ts";
 import { HOUR, shift } from "../../shared/time/clock.ts";
 import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import type { UserRow } from "../../store/schema.ts";
+import { isToStart } from "../accounts/access-state.ts";
 import {
   belonging,
   type Company,
@@ -16,7 +17,6 @@ import {
   requireWithin,
 } from "../accounts/company-limits.ts";
 import type { User } from "../accounts/find-user.ts";
-import { isToStart } from "../accounts/opening.ts";
 import { holdGroups } from "../hosts/find.ts";
 import type { Context, Operation } from "../operation/context.ts";
 import { newSponsor } from "../sponsors/replacing.ts";

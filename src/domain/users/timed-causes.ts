@@ -3,8 +3,8 @@
 import type { LoginObstacle } from "../../shared/product/login-obstacles.ts";
 import { LOCAL_NAME } from "../../shared/text/host-name.ts";
 import { formatTimestamp } from "../../shared/time/timestamp.ts";
+import { accessAt, atOwnHost } from "../accounts/access-state.ts";
 import type { User } from "../accounts/find-user.ts";
-import { accessAt, atOwnHost } from "../accounts/opening.ts";
 import type { Context } from "../operation/context.ts";
 
 /** Something that keeps the user out; or, where they can log in all the same, that lets in less than is stored. */

@@ -5,6 +5,7 @@ import { formatOnRequest } from "../../shared/hours/on-request.ts";
 import { allowedBy, isWithin } from "../../shared/net/networks.ts";
 import { formatOptionalTimestamp } from "../../shared/time/timestamp.ts";
 import { storeUser } from "../accounts/access.ts";
+import { onRequestOf } from "../accounts/access-state.ts";
 import { hasFewerHours } from "../accounts/fewer-hours.ts";
 import { findUser, lockUser, requireUser, type User } from "../accounts/find-user.ts";
 import { followHours, isDue } from "../accounts/hours.ts";
@@ -17,7 +18,6 @@ import {
   takesAway,
   widenAccess,
 } from "../accounts/narrowing.ts";
-import { onRequestOf } from "../accounts/opening.ts";
 import { followProfile, type ProfileStep } from "../accounts/profile-change.ts";
 import { noteFleetChange } from "../accounts/remote-changes.ts";
 import { tellAddressChanged } from "../mail/notices.ts";

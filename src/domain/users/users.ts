@@ -14,6 +14,7 @@ import {
   restoreAccess,
   storeUser,
 } from "../accounts/access.ts";
+import { scheduleAt } from "../accounts/access-state.ts";
 import { accountAt, activeKeys, refOf } from "../accounts/account.ts";
 import { closingsOf } from "../accounts/closings.ts";
 import {
@@ -29,7 +30,6 @@ import {
 import { requireUser, type User } from "../accounts/find-user.ts";
 import { scheduleHere, tellHours } from "../accounts/hours.ts";
 import { forgetIntent, recordIntent } from "../accounts/intents.ts";
-import { scheduleAt } from "../accounts/opening.ts";
 import { allocateUid } from "../accounts/uid.ts";
 import { voidCodes } from "../auth/codes/otp.ts";
 import { holdGroups } from "../hosts/find.ts";

@@ -5,8 +5,8 @@ import { commonSpans } from "../../shared/hours/common.ts";
 import type { Span } from "../../shared/hours/windows.ts";
 import { DAY, HOUR, MINUTE, shift } from "../../shared/time/clock.ts";
 import { formatTimestamp } from "../../shared/time/timestamp.ts";
+import { findZone } from "../accounts/access-state.ts";
 import { HOURS_AHEAD } from "../accounts/fewer-hours.ts";
-import { findZone } from "../accounts/opening.ts";
 import { spansOf } from "../hosts/group-hours.ts";
 import type { AdmittedHost } from "../hosts/host-row.ts";
 

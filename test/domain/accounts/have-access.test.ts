@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { accessAt } from "../../../src/domain/accounts/access-state.ts";
 import { haveAccess } from "../../../src/domain/accounts/have-access.ts";
-import { accessAt } from "../../../src/domain/accounts/opening.ts";
 import { listUsers, matchingIds } from "../../../src/domain/users/list.ts";
 import { ACCESS_STATES } from "../../../src/shared/product/statuses.ts";
 import { HOUR, shift } from "../../../src/shared/time/clock.ts";

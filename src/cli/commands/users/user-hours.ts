@@ -89,7 +89,7 @@ interface HoursInput {
 
 function run({ user: reference, host, json }: HoursInput): Command {
   return async (environment) => {
-    const { openingsBetween } = await import("../../../domain/accounts/opening.ts");
+    const { openingsBetween } = await import("../../../domain/accounts/access-state.ts");
     const { spansOnHost } = await import("../../../domain/hosts/group-hours.ts");
     const { hoursRecord } = await import("../../../server/hours-records.ts");
     const record = await withServices(environment, "read", async (context) => {

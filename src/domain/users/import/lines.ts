@@ -14,7 +14,7 @@ import { nearMiss } from "../../../shared/text/near-miss.ts";
 import { DAY, shift } from "../../../shared/time/clock.ts";
 import { isTimestamp, parseTimestamp } from "../../../shared/time/timestamp.ts";
 import type { UserRow } from "../../../store/schema.ts";
-import { scheduleAt } from "../../accounts/opening.ts";
+import { scheduleAt } from "../../accounts/access-state.ts";
 import { parseSponsor, requireSponsor } from "../../sponsors/sponsor-email.ts";
 import { endOf, FIELDS, type NewUser, type ParsedUser, type Rules, startOf } from "../new-user.ts";
 

@@ -1,8 +1,8 @@
 /** /me: external users see and manage their own account. */
 
 import type { me } from "../../../contract/me.ts";
+import { accessAt, openingsBetween } from "../../../domain/accounts/access-state.ts";
 import { requireUser, statusAt } from "../../../domain/accounts/find-user.ts";
-import { accessAt, openingsBetween } from "../../../domain/accounts/opening.ts";
 import { awaitHosts } from "../../../domain/hosts/confirmation.ts";
 import { openOn } from "../../../domain/requests/askable.ts";
 import { getOwnAccount } from "../../../domain/users/own-account.ts";

@@ -2,7 +2,7 @@
 
 import type { UserFilters } from "../../../contract/users/lists.ts";
 import type { users } from "../../../contract/users.ts";
-import { openingsBetween } from "../../../domain/accounts/opening.ts";
+import { openingsBetween } from "../../../domain/accounts/access-state.ts";
 import { type AcceptedTerms, findAcceptedTerms } from "../../../domain/accounts/terms.ts";
 import { exportUsers } from "../../../domain/exports/users.ts";
 import { awaitHosts } from "../../../domain/hosts/confirmation.ts";

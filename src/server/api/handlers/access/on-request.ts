@@ -1,7 +1,7 @@
 /** Access on request: users ask for it, and end it before its time, as administrators can. */
 
 import type { accessOnRequest } from "../../../../contract/access/on-request.ts";
-import { accessAt } from "../../../../domain/accounts/opening.ts";
+import { accessAt } from "../../../../domain/accounts/access-state.ts";
 import { requestAccess } from "../../../../domain/approvals/access-requests.ts";
 import { awaitHosts } from "../../../../domain/hosts/confirmation.ts";
 import type { Context } from "../../../../domain/operation/context.ts";
