@@ -6,8 +6,8 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import postgres from "postgres";
+import { LOCKS } from "./advisory-locks.ts";
 import { type ConnectionOptions, openClient } from "./client.ts";
-import { LOCKS } from "./locks.ts";
 
 /** A fault of the database, as sentences without their full stops. */
 export interface EngineFault {

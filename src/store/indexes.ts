@@ -5,8 +5,8 @@
 
 import { availableParallelism } from "node:os";
 import { sql } from "drizzle-orm";
+import { LOCKS } from "./advisory-locks.ts";
 import type { Database, Executor } from "./client.ts";
-import { LOCKS } from "./locks.ts";
 import type { Migration } from "./migrations.ts";
 
 /** Each sorts its rows in memory of its own. */

@@ -2,8 +2,8 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "drizzle-orm";
+import { LOCKS } from "./advisory-locks.ts";
 import type { Database, Transaction } from "./client.ts";
-import { LOCKS } from "./locks.ts";
 
 /** How often the holder of a lasting lock looks whether it still has it, in milliseconds. */
 const CHECK = 1000;

@@ -3,8 +3,8 @@
 import { createHash } from "node:crypto";
 import { sql } from "drizzle-orm";
 import { UamError } from "../shared/errors.ts";
+import { LOCKS } from "./advisory-locks.ts";
 import { type Database, type Executor, isLockTimeout, type Transaction } from "./client.ts";
-import { LOCKS } from "./locks.ts";
 import { MIGRATIONS, type Migration } from "./migrations.ts";
 
 /**

@@ -46,7 +46,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
         "store/schema-service.ts",
       ],
       "store/client.ts",
-      ...["store/locks.ts", "store/notify.ts", "store/json-rows.ts", "store/conditions.ts"],
+      ...["store/advisory-locks.ts", "store/notify.ts", "store/json-rows.ts", "store/conditions.ts"],
       "protocol",
     ],
   },

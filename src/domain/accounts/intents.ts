@@ -3,8 +3,8 @@
 import { and, eq, sql } from "drizzle-orm";
 import type { AccountRef } from "../../protocol/host.ts";
 import { faultPoint } from "../../shared/work/fault-point.ts";
+import { LOCKS } from "../../store/advisory-locks.ts";
 import type { Database, Transaction } from "../../store/client.ts";
-import { LOCKS } from "../../store/locks.ts";
 import { accounts, LOCAL_HOST } from "../../store/schema.ts";
 import { accountIntents } from "../../store/schema-fleet.ts";
 import type { Operation, Services } from "../operation/context.ts";

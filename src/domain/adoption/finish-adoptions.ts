@@ -2,8 +2,8 @@
 
 import { and, eq, sql } from "drizzle-orm";
 import { publicMessage } from "../../shared/errors.ts";
+import { LOCKS } from "../../store/advisory-locks.ts";
 import { type Transaction, transactionToItsEnd } from "../../store/client.ts";
-import { LOCKS } from "../../store/locks.ts";
 import { accounts, LOCAL_HOST } from "../../store/schema.ts";
 import type { Services } from "../operation/context.ts";
 

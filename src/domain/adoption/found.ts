@@ -10,7 +10,7 @@ import { dismissedKeys, type KeyRow, sshKeys } from "../../store/schema.ts";
 import { requireUser } from "../accounts/find-user.ts";
 import { requireAccepted, requireFactor } from "../keys/accepted.ts";
 import { uploadKey } from "../keys/keys.ts";
-import { type LockedUser, lockUserAndKeys } from "../keys/lock.ts";
+import { type LockedUser, lockUserAndKeys } from "../keys/row-lock.ts";
 import { verifyingProfiles } from "../keys/second-factor.ts";
 import { fingerprintTaken } from "../keys/taken.ts";
 import { audited } from "../operation/audited.ts";

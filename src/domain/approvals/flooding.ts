@@ -6,8 +6,8 @@
 import { and, count, eq, gt, inArray, isNull, type SQL, sql } from "drizzle-orm";
 import { UamError } from "../../shared/errors.ts";
 import { DAY, HOUR, shift } from "../../shared/time/clock.ts";
+import { LOCKS } from "../../store/advisory-locks.ts";
 import type { Transaction } from "../../store/client.ts";
-import { LOCKS } from "../../store/locks.ts";
 import { approvals, outbox } from "../../store/schema.ts";
 import type { Letter } from "../mail/letter.ts";
 import { mailboxOf } from "../mail/mailbox.ts";

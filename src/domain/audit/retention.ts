@@ -2,8 +2,8 @@
 
 import { lt, sql } from "drizzle-orm";
 import { HOUR, shift } from "../../shared/time/clock.ts";
+import { LOCKS } from "../../store/advisory-locks.ts";
 import type { Transaction } from "../../store/client.ts";
-import { LOCKS } from "../../store/locks.ts";
 import { audit, auditFloor } from "../../store/schema-audit.ts";
 import type { Context, Services } from "../operation/context.ts";
 

@@ -1,8 +1,8 @@
 /** Removing a webhook is confirmed only once nothing more is sent to it: both sides hold one lock in the database. */
 
 import { eq, type SQL, sql } from "drizzle-orm";
+import { LOCKS } from "../../store/advisory-locks.ts";
 import type { Transaction } from "../../store/client.ts";
-import { LOCKS } from "../../store/locks.ts";
 import { type WebhookRow, webhooks } from "../../store/schema-events.ts";
 
 /**

@@ -2,8 +2,8 @@
 
 import { eq, inArray, sql } from "drizzle-orm";
 import { UamError } from "../../shared/errors.ts";
+import { LOCKS } from "../../store/advisory-locks.ts";
 import type { Database, Transaction } from "../../store/client.ts";
-import { LOCKS } from "../../store/locks.ts";
 import { type HostGroupRow, type HostRow, hostGroups, hosts } from "../../store/schema-fleet.ts";
 
 /** A host or a group: by id, as the API names it, or by name. */

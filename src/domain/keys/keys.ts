@@ -27,8 +27,8 @@ import type { ClosingOperation, Context, Operation } from "../operation/context.
 import { SYSTEM } from "../operation/entry.ts";
 import { requireAccepted, requireRoom } from "./accepted.ts";
 import { insertKey } from "./insert.ts";
-import { lockUserAndKeys } from "./lock.ts";
 import { type GivenAttestation, provenMake } from "./proven-make.ts";
+import { lockUserAndKeys } from "./row-lock.ts";
 
 export interface NewKey {
   readonly name: string;

@@ -19,7 +19,7 @@ import {
 import { auditedClosing, auditedGrant } from "../operation/audited.ts";
 import type { Context, Operation } from "../operation/context.ts";
 import { parseKeyName, renameKey, requireKey } from "./keys.ts";
-import { lockUserAndKeys } from "./lock.ts";
+import { lockUserAndKeys } from "./row-lock.ts";
 
 export interface KeyChanges {
   readonly name?: string | undefined;

@@ -3,8 +3,8 @@
 import { sql } from "drizzle-orm";
 import { DAY, HOUR, shift } from "../../shared/time/clock.ts";
 import { formatTimestamp } from "../../shared/time/timestamp.ts";
+import { LOCKS } from "../../store/advisory-locks.ts";
 import type { Transaction } from "../../store/client.ts";
-import { LOCKS } from "../../store/locks.ts";
 import { serviceState } from "../../store/schema-service.ts";
 import { tellAdministrators } from "../mail/administrators.ts";
 import { clockJump } from "../mail/messages.ts";

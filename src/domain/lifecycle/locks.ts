@@ -9,7 +9,7 @@ import { hostAccountOf } from "../../shared/text/account-name.ts";
 import { MINUTE } from "../../shared/time/clock.ts";
 import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import { faultPoint } from "../../shared/work/fault-point.ts";
-import { LOCKS } from "../../store/locks.ts";
+import { LOCKS } from "../../store/advisory-locks.ts";
 import { importedLocks } from "../../store/schema-fleet.ts";
 import { disableAccess, owedSentence } from "../accounts/access.ts";
 import { findUserByName, lockUser } from "../accounts/find-user.ts";

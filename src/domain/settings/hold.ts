@@ -3,8 +3,8 @@
 import { eq, sql } from "drizzle-orm";
 import type { SettingKey } from "../../shared/product/setting-keys.ts";
 import { DAY, shift } from "../../shared/time/clock.ts";
+import { LOCKS } from "../../store/advisory-locks.ts";
 import type { Database, Transaction } from "../../store/client.ts";
-import { LOCKS } from "../../store/locks.ts";
 import { policyState } from "../../store/schema-service.ts";
 
 export type PolicyState = typeof policyState.$inferSelect;

@@ -6,7 +6,7 @@
 import { and, asc, eq, gt, inArray, ne, sql } from "drizzle-orm";
 import { UamError } from "../../shared/errors.ts";
 import { DAY, HOUR, shift } from "../../shared/time/clock.ts";
-import { LOCKS } from "../../store/locks.ts";
+import { LOCKS } from "../../store/advisory-locks.ts";
 import { type ApprovalRow, approvals } from "../../store/schema.ts";
 import { questions } from "../../store/schema-auth.ts";
 import { accessAsked } from "../mail/access-messages.ts";

@@ -13,7 +13,7 @@ import { auditedClosing, auditedGrant } from "../operation/audited.ts";
 import type { Context } from "../operation/context.ts";
 import type { AuditDetail } from "../operation/entry.ts";
 import { extensionOf, isShortening, requireEnd, requireNotBeingShortened, type Wanted } from "./changeable.ts";
-import { type ChangeOptions, lockUserFor, userEntry } from "./locked.ts";
+import { type ChangeOptions, lockUserFor, userEntry } from "./row-lock.ts";
 
 /** How often the stored end may move in between before this gives up. */
 const ATTEMPTS = 5;

@@ -46,8 +46,8 @@ import { readSetting } from "../settings/settings.ts";
 import { requireSponsor, sponsorOf } from "../sponsors/sponsor-email.ts";
 import { tellSponsor } from "../sponsors/telling.ts";
 import { requireDisableable, requireEnableable } from "./changeable.ts";
-import { type ChangeOptions, lockUserFor, userEntry } from "./locked.ts";
 import { createdDetail, type NewUser, type ParsedUser, parseNewUser } from "./new-user.ts";
+import { type ChangeOptions, lockUserFor, userEntry } from "./row-lock.ts";
 import { endLoginsOf } from "./web-sessions.ts";
 
 export type { NewUser } from "./new-user.ts";

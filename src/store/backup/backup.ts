@@ -4,8 +4,8 @@ import { createHash } from "node:crypto";
 import { Readable, type Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { constants, createZstdCompress } from "node:zlib";
+import { LOCKS } from "../advisory-locks.ts";
 import type { ConnectionOptions } from "../client.ts";
-import { LOCKS } from "../locks.ts";
 import { migrationHash, pendingMigrations } from "../migrate.ts";
 import { MIGRATIONS } from "../migrations.ts";
 import {

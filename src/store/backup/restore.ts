@@ -3,9 +3,9 @@
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { UamError } from "../../shared/errors.ts";
+import { LOCKS } from "../advisory-locks.ts";
 import { type ConnectionOptions, type Executor, openDatabase } from "../client.ts";
 import { buildIndexes, INDEXES_AT_ONCE, indexesOf } from "../indexes.ts";
-import { LOCKS } from "../locks.ts";
 import { applyMigrations, migrationHash } from "../migrate.ts";
 import { MIGRATIONS } from "../migrations.ts";
 import { protectWithin, withGuardsDown } from "../protect.ts";

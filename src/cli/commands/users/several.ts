@@ -2,8 +2,8 @@
 
 import type { Confirmation } from "../../../domain/hosts/confirmation.ts";
 import type { Context } from "../../../domain/operation/context.ts";
-import type { ChangeOptions } from "../../../domain/users/locked.ts";
 import type { UserPreview } from "../../../domain/users/preview.ts";
+import type { ChangeOptions } from "../../../domain/users/row-lock.ts";
 import { publicMessage, UamError } from "../../../shared/errors.ts";
 import { counted, namedUpTo } from "../../../shared/text/counted.ts";
 import { printableJson } from "../../../shared/text/text.ts";

@@ -3,8 +3,8 @@
 import { and, eq, gte, isNull, or, sql } from "drizzle-orm";
 import { UamError } from "../../../shared/errors.ts";
 import type { AdminRole } from "../../../shared/product/statuses.ts";
+import { LOCKS } from "../../../store/advisory-locks.ts";
 import type { Transaction } from "../../../store/client.ts";
-import { LOCKS } from "../../../store/locks.ts";
 import { type AdminRow, admins, sessions } from "../../../store/schema-auth.ts";
 import { ssoIdentities, ssoLogouts, ssoSessions } from "../../../store/schema-sso.ts";
 import { audited } from "../../operation/audited.ts";

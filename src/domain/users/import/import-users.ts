@@ -7,7 +7,7 @@
 import { inArray, sql } from "drizzle-orm";
 import { publicMessage, UamError } from "../../../shared/errors.ts";
 import { counted } from "../../../shared/text/counted.ts";
-import { LOCKS } from "../../../store/locks.ts";
+import { LOCKS } from "../../../store/advisory-locks.ts";
 import { accounts, users } from "../../../store/schema.ts";
 import { selectUsersWhere, type User } from "../../accounts/find-user.ts";
 import { tellHours } from "../../accounts/hours.ts";

@@ -12,9 +12,9 @@ import { requireUnchanged, type Wanted } from "../../../domain/users/changeable.
 import { diagnoseUser } from "../../../domain/users/diagnosis.ts";
 import { moveEnd } from "../../../domain/users/extend.ts";
 import { listUsers } from "../../../domain/users/list.ts";
-import type { ChangeOptions } from "../../../domain/users/locked.ts";
 import { previewDelete, previewDisable, previewEnable, previewExtend } from "../../../domain/users/preview.ts";
 import { previewUpdate } from "../../../domain/users/preview-update.ts";
+import type { ChangeOptions } from "../../../domain/users/row-lock.ts";
 import { listSupervisors } from "../../../domain/users/supervisors.ts";
 import { changeUser } from "../../../domain/users/update.ts";
 import { createUser, deleteUser, disableUser, enableUser, getUser } from "../../../domain/users/users.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Glob } from "bun";
-import { LOCKS } from "../../src/store/locks.ts";
+import { LOCKS } from "../../src/store/advisory-locks.ts";
 
 const root = join(import.meta.dir, "../../src");
 
