@@ -18,7 +18,7 @@ import { createManagedHost } from "./managed-host.ts";
 import { EXAMPLE, trashBases } from "./plan/plan.ts";
 import { openJournal } from "./processes/journal.ts";
 import { openLoginLog } from "./processes/login-log.ts";
-import { openRefusalLog } from "./processes/refusals.ts";
+import { openRefusalLog } from "./processes/refused-logins.ts";
 import { ownUid } from "./safe-open.ts";
 import { type HostSettings, requireLayout } from "./settings.ts";
 import { createHostKeys } from "./sshd/host-keys.ts";

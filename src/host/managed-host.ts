@@ -42,7 +42,7 @@ import { endSilent } from "./profiles/idle.ts";
 import { applyProfile } from "./profiles/membership.ts";
 import { narrowProfile } from "./profiles/narrow.ts";
 import { reconcileAccounts } from "./reconcile.ts";
-import { nameRefusals } from "./refusals.ts";
+import { nameRefusals } from "./refusal-reason.ts";
 import { removeAccount } from "./removal.ts";
 import { endStrays, orphanUids } from "./strays.ts";
 

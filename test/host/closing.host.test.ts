@@ -23,7 +23,7 @@ import { createManagedHost } from "../../src/host/managed-host.ts";
 import type { Change } from "../../src/host/plan/plan.ts";
 import { openJournal } from "../../src/host/processes/journal.ts";
 import { openLoginLog } from "../../src/host/processes/login-log.ts";
-import { openRefusalLog } from "../../src/host/processes/refusals.ts";
+import { openRefusalLog } from "../../src/host/processes/refused-logins.ts";
 import { createKeyFilePatterns } from "../../src/host/sshd/sshd.ts";
 import type { Account, Host, ServerKey } from "../../src/protocol/host.ts";
 import { bunRuntime } from "../../src/runtime/bun.ts";

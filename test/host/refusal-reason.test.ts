@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { nameRefusals } from "../../src/host/refusals.ts";
+import { nameRefusals } from "../../src/host/refusal-reason.ts";
 import { ABSENT_HOST } from "../../src/protocol/absent-host.ts";
 import { UamError } from "../../src/shared/errors.ts";
 

@@ -4,7 +4,7 @@ import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { directEnder } from "../../src/host/execute/direct.ts";
-import { endProcesses } from "../../src/host/processes/ending.ts";
+import { endProcesses } from "../../src/host/processes/process-end.ts";
 import { connectionsOf, programOf, readProcesses, unreadConnections } from "../../src/host/processes/processes.ts";
 import { findConnection, listConnections, sessionIdOf } from "../../src/host/processes/ssh-sessions.ts";
 import { bunRuntime } from "../../src/runtime/bun.ts";

@@ -1,7 +1,7 @@
 /** A host in memory: it remembers accounts and the content of their key files, and can be made to fail. */
 
 import { usableKeys } from "../../src/host/key-file/authorized-keys.ts";
-import { isInside } from "../../src/host/processes/outside.ts";
+import { isInside } from "../../src/host/processes/outside-sessions.ts";
 import { lessenedBy } from "../../src/host/profiles/hold.ts";
 import type { Account, AccountRef, Closing, Host, Stray } from "../../src/protocol/host.ts";
 import type { Login, LoginFault, RefusalLog, SshSession } from "../../src/protocol/logins.ts";

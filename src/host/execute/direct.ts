@@ -21,11 +21,11 @@ import { writeKeyFile } from "../key-file/key-file.ts";
 import { takeFromKeyFile, takeOtherKeyFile } from "../key-file/take.ts";
 import { type Change, splitHome } from "../plan/plan.ts";
 import { killGroup } from "../processes/cgroup.ts";
-import { endProcesses, type ProcessEnder } from "../processes/ending.ts";
-import { createFuseBreaker } from "../processes/fuse.ts";
+import { createFuseBreaker } from "../processes/fuse-connections.ts";
 import type { Journal } from "../processes/journal.ts";
 import type { LoginReader } from "../processes/login-log.ts";
-import { endOutsideSessions } from "../processes/outside.ts";
+import { endOutsideSessions } from "../processes/outside-sessions.ts";
+import { endProcesses, type ProcessEnder } from "../processes/process-end.ts";
 import {
   connectionsOf,
   isAbout,
@@ -34,9 +34,9 @@ import {
   readPids,
   sentenceOfUnread,
 } from "../processes/processes.ts";
-import type { RefusalReader } from "../processes/refusals.ts";
+import { endUnprovenSessions } from "../processes/proven-sessions.ts";
+import type { RefusalReader } from "../processes/refused-logins.ts";
 import { endSession } from "../processes/session-end.ts";
-import { endUnprovenSessions } from "../processes/sessions.ts";
 import { listConnections } from "../processes/ssh-sessions.ts";
 import { emptyTrash, makeTrash, requireEmpty, setAsideAnyhow, TRASH } from "../remove-home.ts";
 import { at, errorCode, openDirectory, openTrusted, readMounts } from "../safe-open.ts";

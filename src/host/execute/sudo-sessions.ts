@@ -9,7 +9,7 @@ import { presenceIn, readAccounts, requireRef } from "../account.ts";
 import type { Connection, HostSessions } from "../executor.ts";
 import { openJournal } from "../processes/journal.ts";
 import { openLoginLog } from "../processes/login-log.ts";
-import { openRefusalLog } from "../processes/refusals.ts";
+import { openRefusalLog } from "../processes/refused-logins.ts";
 import { createOwnSessions } from "./direct.ts";
 import {
   endSessionCommand,

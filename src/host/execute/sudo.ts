@@ -10,8 +10,8 @@ import { describeChange, describeOutsideEnd, type Executor, type HostView } from
 import { fuseMountsOf } from "../fuse-mounts.ts";
 import { readKeyFile } from "../key-file/key-file-text.ts";
 import { type Change, splitHome } from "../plan/plan.ts";
-import { endProcesses, type ProcessEnder } from "../processes/ending.ts";
-import { endOutsideSessions } from "../processes/outside.ts";
+import { endOutsideSessions } from "../processes/outside-sessions.ts";
+import { endProcesses, type ProcessEnder } from "../processes/process-end.ts";
 import { sentenceOfUnread, titledConnectionsOf } from "../processes/processes.ts";
 import { emptyEach, ofAccount, requireEmpty, type TrashLeft } from "../remove-home.ts";
 import { errorCode, mountsWithin, readMounts } from "../safe-open.ts";

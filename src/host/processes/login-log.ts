@@ -3,7 +3,7 @@
 import type { Login, LoginLog } from "../../protocol/logins.ts";
 import { findCommand } from "../command.ts";
 import type { HostSettings } from "../settings.ts";
-import { parseAccepted } from "./accepted.ts";
+import { parseAccepted } from "./accepted-line.ts";
 import { parseObject } from "./journal.ts";
 import { JOURNALCTL, readJournalLines, timeOf } from "./journal-lines.ts";
 

@@ -15,7 +15,7 @@ import {
   readProcess,
   readProcesses,
 } from "./processes.ts";
-import { descendantsOf } from "./sessions.ts";
+import { descendantsOf } from "./proven-sessions.ts";
 import { findConnection } from "./ssh-sessions.ts";
 
 /** Milliseconds until we give up on processes that keep coming. */

@@ -17,14 +17,14 @@ import {
   titledConnectionsOf,
   unreadConnections,
 } from "./processes.ts";
-import { hasAccepted, openedWith } from "./sessions.ts";
+import { hasAccepted, openedWith } from "./proven-sessions.ts";
 
 /** The number of the first process, which belongs to root. */
 const INIT = 1;
 /** Digits of the largest process number (proc(5), pid_max: 4194304). */
 const PID_DIGITS = 7;
 const ID = /^([1-9]\d{0,14})(\d{7})$/;
-/** See sessions.ts. */
+/** See proven-sessions.ts. */
 const MILLISECONDS_PER_TICK = 10;
 
 /** When the process started, and its number: no other process of this boot has both. */

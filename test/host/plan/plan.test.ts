@@ -24,7 +24,7 @@ import {
   splitHome,
 } from "../../../src/host/plan/plan.ts";
 import type { JournalEntry } from "../../../src/host/processes/journal.ts";
-import { descendantsOf, provenConnections } from "../../../src/host/processes/sessions.ts";
+import { descendantsOf, provenConnections } from "../../../src/host/processes/proven-sessions.ts";
 import { mountsWithin, parseMounts } from "../../../src/host/safe-open.ts";
 import { requireLayout } from "../../../src/host/settings.ts";
 import { parseVersion } from "../../../src/host/sshd/sshd.ts";

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseAccepted } from "../../../src/host/processes/accepted.ts";
+import { parseAccepted } from "../../../src/host/processes/accepted-line.ts";
 import { openLoginLog, parseLogin } from "../../../src/host/processes/login-log.ts";
 import { type FakeJournal, startFakeJournal } from "../../support/fake-journal.ts";
 import { HANG } from "../../support/hang.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { endProcesses } from "../../../src/host/processes/ending.ts";
+import { endProcesses } from "../../../src/host/processes/process-end.ts";
 import { UamError } from "../../../src/shared/errors.ts";
 
 /** No process has this uid, so that only the sweep decides. */

@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { directEnder } from "../../../src/host/execute/direct.ts";
-import { endProcesses } from "../../../src/host/processes/ending.ts";
+import { endProcesses } from "../../../src/host/processes/process-end.ts";
 import { isAbout, readPids, readProcess, readProcesses } from "../../../src/host/processes/processes.ts";
 import { readMounts } from "../../../src/host/safe-open.ts";
 import type { Closing } from "../../../src/protocol/host.ts";

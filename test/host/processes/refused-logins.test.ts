@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { gather, openRefusalLog, refusalOf } from "../../../src/host/processes/refusals.ts";
+import { gather, openRefusalLog, refusalOf } from "../../../src/host/processes/refused-logins.ts";
 import { type FakeJournal, startFakeJournal, THIS_BOOT } from "../../support/fake-journal.ts";
 
 const NAME = "ext_alice";

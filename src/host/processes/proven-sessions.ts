@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Account } from "../../protocol/host.ts";
 import type { Executor } from "../executor.ts";
 import { usableKeys } from "../key-file/authorized-keys.ts";
-import { parseAccepted } from "./accepted.ts";
+import { parseAccepted } from "./accepted-line.ts";
 import type { Journal, JournalEntry } from "./journal.ts";
 import {
   connectionsOf,

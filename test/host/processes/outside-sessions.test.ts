@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import type { Connection, HostSessions } from "../../../src/host/executor.ts";
-import { endOutsideSessions, isInside } from "../../../src/host/processes/outside.ts";
+import { endOutsideSessions, isInside } from "../../../src/host/processes/outside-sessions.ts";
 import type { HostKey } from "../../../src/protocol/host.ts";
 import { testAccount } from "../../support/host-account.ts";
 
