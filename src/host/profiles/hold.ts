@@ -11,15 +11,15 @@ import { readAccounts } from "../account.ts";
 import { createMutex } from "../command.ts";
 import { applyInOrder, attempt } from "../executor.ts";
 import type { HostContext } from "../host-context.ts";
-import { faultForAccount } from "./answer.ts";
-import { faultOfProfile } from "./checked.ts";
-import { lacksOf } from "./facts.ts";
-import { openProfiles, pathsOf, placeText, textIn } from "./held.ts";
-import { faultOfInclude, refusalBySshd } from "./included.ts";
+import { lacksOf } from "./host-requirements.ts";
 import { planGroup } from "./membership.ts";
 import { groupOf, isProfileGroup, PROFILED_GROUP, type ProfilePaths, sshdFileIn } from "./names.ts";
+import { faultOfProfile } from "./profile-check.ts";
+import { openProfiles, pathsOf, placeText, textIn } from "./profile-files.ts";
 import { reloadSshd } from "./reload.ts";
+import { faultForAccount } from "./sshd-answer.ts";
 import { type Block, blocksIn, renderBlocks } from "./sshd-blocks.ts";
+import { faultOfInclude, refusalBySshd } from "./sshd-include.ts";
 import { faultOfSudo, placeRules, rulesOf } from "./sudo.ts";
 
 /** See `Host.holdProfiles`. */

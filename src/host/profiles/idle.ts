@@ -18,8 +18,8 @@ import {
   readProcesses,
 } from "../processes/processes.ts";
 import { lastInput, terminalOf, writeToTerminal } from "../processes/terminals.ts";
-import { pathsOf, readHeld } from "./held.ts";
 import { groupOf } from "./names.ts";
+import { pathsOf, readHeld } from "./profile-files.ts";
 
 /** A little more than from one look to the next. */
 const WARNING = 65 * SECOND;

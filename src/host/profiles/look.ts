@@ -7,10 +7,10 @@ import { readAccounts } from "../account.ts";
 import { splitHome } from "../plan/plan.ts";
 import type { HostSettings } from "../settings.ts";
 import { createKeyFilePatterns } from "../sshd/sshd.ts";
-import { faultForAccount } from "./answer.ts";
-import { pathsOf, readHeld, textIn } from "./held.ts";
-import { faultOfInclude } from "./included.ts";
 import { groupOf, sshdFileIn } from "./names.ts";
+import { pathsOf, readHeld, textIn } from "./profile-files.ts";
+import { faultForAccount } from "./sshd-answer.ts";
+import { faultOfInclude } from "./sshd-include.ts";
 
 /** The profiles held, what is wrong with them, and the host's own rules that come before them for some connections. */
 export interface HeldProfiles {

@@ -8,10 +8,10 @@ import { applyInOrder } from "../executor.ts";
 import type { HostContext } from "../host-context.ts";
 import type { Change } from "../plan/plan.ts";
 import { at, errorCode, openDirectory, openTrusted } from "../safe-open.ts";
-import { faultForAccount } from "./answer.ts";
-import { allowedGroups, lacksOf } from "./facts.ts";
-import { pathsOf, readHeld } from "./held.ts";
+import { allowedGroups, lacksOf } from "./host-requirements.ts";
 import { groupOf, isProfileGroup, PROFILED_GROUP } from "./names.ts";
+import { pathsOf, readHeld } from "./profile-files.ts";
+import { faultForAccount } from "./sshd-answer.ts";
 import type { Block } from "./sshd-blocks.ts";
 
 /** What the host has of profiles, read once for many accounts. */

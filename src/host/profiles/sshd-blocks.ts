@@ -5,8 +5,8 @@
 
 import type { HostProfile } from "../../protocol/profile.ts";
 import { ACCOUNT_PREFIX } from "../../shared/text/account-name.ts";
-import { faultOfProfile } from "./checked.ts";
 import { COMMANDS_DIRECTORY, groupOf, PROFILED_GROUP } from "./names.ts";
+import { faultOfProfile } from "./profile-check.ts";
 
 /** A setting of sshd_config(5), and its value as sshd says it when it is asked. */
 export interface Setting {

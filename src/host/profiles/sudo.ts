@@ -8,8 +8,8 @@ import type { HostProfile } from "../../protocol/profile.ts";
 import { publicMessage, UamError } from "../../shared/errors.ts";
 import { findCommand, runCommand } from "../command.ts";
 import { at, openTrusted } from "../safe-open.ts";
-import { placeText, removeText, textIn, writeDraft } from "./held.ts";
 import { groupOf, type ProfilePaths, sudoDirectoryIn } from "./names.ts";
+import { placeText, removeText, textIn, writeDraft } from "./profile-files.ts";
 
 const VISUDO = "/usr/sbin/visudo";
 const SUDOERS = "/etc/sudoers.d";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { faultOfProfile } from "../../../src/host/profiles/checked.ts";
+import { faultOfProfile } from "../../../src/host/profiles/profile-check.ts";
 import { blocksIn, renderBlocks, renderUnprofiled, settingsOf } from "../../../src/host/profiles/sshd-blocks.ts";
 import type { HostProfile } from "../../../src/protocol/profile.ts";
 

@@ -14,7 +14,7 @@ import { errorCode } from "../../safe-open.ts";
 import type { HostSettings } from "../../settings.ts";
 import { settingsCommand } from "../../sshd/sshd.ts";
 import { askedForSettings, parseSshdSettings, valuesOf } from "../../sshd/sshd-settings.ts";
-import { pathsOf, readHeld } from "../held.ts";
+import { pathsOf, readHeld } from "../profile-files.ts";
 import { PRESENT, startAuthenticator, VERIFIED } from "./authenticator.ts";
 import type { Door } from "./client.ts";
 import type { Deed } from "./deed.ts";

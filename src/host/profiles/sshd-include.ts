@@ -5,8 +5,8 @@ import { runCommand } from "../command.ts";
 import { splitHome } from "../plan/plan.ts";
 import { at } from "../safe-open.ts";
 import type { HostSettings } from "../settings.ts";
-import { removeText, textIn, writeDraft } from "./held.ts";
 import { type ProfilePaths, sshdFileIn } from "./names.ts";
+import { removeText, textIn, writeDraft } from "./profile-files.ts";
 
 const CONFIG = "/etc/ssh/sshd_config";
 const DRAFT = ".draft.conf";

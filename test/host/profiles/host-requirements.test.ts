@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { allowedGroups } from "../../../src/host/profiles/facts.ts";
+import { allowedGroups } from "../../../src/host/profiles/host-requirements.ts";
 import { PROFILE_PATHS } from "../../../src/host/profiles/names.ts";
 
 const base = mkdtempSync(join(tmpdir(), "uam-test-facts-"));

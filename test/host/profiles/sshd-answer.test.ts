@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { faultIn } from "../../../src/host/profiles/answer.ts";
+import { faultIn } from "../../../src/host/profiles/sshd-answer.ts";
 import { settingsOf, shutSettings } from "../../../src/host/profiles/sshd-blocks.ts";
 import { parseSshdSettings } from "../../../src/host/sshd/sshd-settings.ts";
 import type { HostProfile } from "../../../src/protocol/profile.ts";

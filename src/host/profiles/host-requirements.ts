@@ -6,8 +6,8 @@ import { publicMessage } from "../../shared/errors.ts";
 import { splitHome } from "../plan/plan.ts";
 import { errorCode, openTrusted } from "../safe-open.ts";
 import type { Layout } from "../settings.ts";
-import { textIn } from "./held.ts";
 import { COMMANDS_DIRECTORY, isProfileGroup, type ProfilePaths } from "./names.ts";
+import { textIn } from "./profile-files.ts";
 
 /** Groups that nobody gets by a profile, whatever a file says: their members are root's equals, or accounts that are ours. */
 const NEVER = [
