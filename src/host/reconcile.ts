@@ -26,7 +26,7 @@ import { type ListedProcess, listedOf } from "./processes/processes.ts";
 import { homeDifferences } from "./profiles/home.ts";
 import { groundOf, type Ground as Profiles, profileDifferences } from "./profiles/membership.ts";
 import { createRoots, type Ground, mountsWithin } from "./safe-open.ts";
-import { keysUnread, unreadable } from "./unread.ts";
+import { keysUnread, unreadable } from "./sshd-findings.ts";
 
 const ACCOUNTS_A_TURN = 200;
 

@@ -122,7 +122,7 @@ export const TESTED_BY: Readonly<Record<string, readonly string[]>> = {
   "host/removal.ts": ["host/closing.host.test.ts"],
   "host/remove-home.ts": ["host/direct-account.host.test.ts"],
   "host/sshd": ["host/sshd/sshd-settings.test.ts"],
-  "host/unread.ts": ["host/choreography.test.ts"],
+  "host/sshd-findings.ts": ["host/choreography.test.ts"],
 
   install: ["install/install.test.ts", "cli/program.test.ts"],
   "install/lease-files.ts": ["install/lease-script.test.ts"],
