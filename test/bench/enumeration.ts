@@ -1,7 +1,7 @@
 /** Whether response times reveal which names exist: known and unknown names in turns, on each route that must not reveal it. */
 
 import { sql } from "drizzle-orm";
-import { addAdmin } from "../../src/domain/auth/administrators/admin.ts";
+import { addAdmin } from "../../src/domain/auth/administrators/add-admin.ts";
 import { createPasswordHasher } from "../../src/domain/auth/administrators/passwords.ts";
 import { issueCaptcha } from "../../src/domain/auth/codes/captchas.ts";
 import { HOUR, MINUTE } from "../../src/shared/time/clock.ts";

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Secret, TOTP } from "otpauth";
 import type { Browser, CDPSession, Page } from "playwright-core";
-import { addAdmin } from "../../src/domain/auth/administrators/admin.ts";
+import { addAdmin } from "../../src/domain/auth/administrators/add-admin.ts";
 import { PAGES } from "../../src/shared/product/pages.ts";
 import { ADMIN_PASSWORD } from "../support/app.ts";
 import { describeInBrowser, expectNoFaults, focusedName, openPage, soon, type WatchedPage } from "./support/browser.ts";

@@ -5,7 +5,7 @@ import { webOptionsOf } from "../../src/cli/commands/service/web-options.ts";
 import { type Config, readConfig } from "../../src/config/config.ts";
 import { createSeal } from "../../src/domain/audit/seal.ts";
 import { createPasswordHasher } from "../../src/domain/auth/administrators/passwords.ts";
-import { sealCaptcha } from "../../src/domain/auth/codes/captcha.ts";
+import { sealCaptcha } from "../../src/domain/auth/codes/captcha-id.ts";
 import type { CaptchaAnswer } from "../../src/domain/auth/codes/captchas.ts";
 import { printCode } from "../../src/domain/auth/codes/otp.ts";
 import { sharedSecret } from "../../src/domain/auth/secrets.ts";

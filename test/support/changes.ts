@@ -2,7 +2,7 @@
 
 import { eq } from "drizzle-orm";
 import { TOTP } from "otpauth";
-import { addAdmin } from "../../src/domain/auth/administrators/admin.ts";
+import { addAdmin } from "../../src/domain/auth/administrators/add-admin.ts";
 import { createToken } from "../../src/domain/auth/tokens/tokens.ts";
 import { createCompany } from "../../src/domain/companies/companies.ts";
 import { endCompany } from "../../src/domain/companies/ending.ts";

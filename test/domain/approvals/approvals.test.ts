@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { tellOfWaitingApplications } from "../../../src/domain/approvals/notices.ts";
-import { addAdmin } from "../../../src/domain/auth/administrators/admin.ts";
+import { addAdmin } from "../../../src/domain/auth/administrators/add-admin.ts";
 import { DAY, HOUR, MINUTE } from "../../../src/shared/time/clock.ts";
 import { approvals, users } from "../../../src/store/schema.ts";
 import { ADMIN_PASSWORD, type Client, createTestApp, type TestApp } from "../../support/app.ts";

@@ -1,7 +1,7 @@
 /** Strangers who have everything hashed that they can, and who still gets in. */
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { addAdmin } from "../../../src/domain/auth/administrators/admin.ts";
+import { addAdmin } from "../../../src/domain/auth/administrators/add-admin.ts";
 import { createPasswordHasher } from "../../../src/domain/auth/administrators/passwords.ts";
 import { printCode } from "../../../src/domain/auth/codes/otp.ts";
 import type { Hasher } from "../../../src/domain/operation/context.ts";

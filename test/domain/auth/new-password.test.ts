@@ -1,7 +1,7 @@
 /** What a new password ends, however it was set. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { addAdmin } from "../../../src/domain/auth/administrators/admin.ts";
+import { addAdmin } from "../../../src/domain/auth/administrators/add-admin.ts";
 import { setAdminPassword } from "../../../src/domain/auth/administrators/admin-changes.ts";
 import { createToken } from "../../../src/domain/auth/tokens/tokens.ts";
 import { HOUR } from "../../../src/shared/time/clock.ts";

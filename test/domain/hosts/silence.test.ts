@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { eq, ne } from "drizzle-orm";
-import { addAdmin } from "../../../src/domain/auth/administrators/admin.ts";
+import { addAdmin } from "../../../src/domain/auth/administrators/add-admin.ts";
 import { tellOfSilence } from "../../../src/domain/hosts/silence.ts";
 import { HOUR, MINUTE, SECOND, shift } from "../../../src/shared/time/clock.ts";
 import { hosts } from "../../../src/store/schema-fleet.ts";

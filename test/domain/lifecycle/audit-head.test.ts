@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { auditHead, describeHead } from "../../../src/domain/audit/head.ts";
-import { addAdmin } from "../../../src/domain/auth/administrators/admin.ts";
+import { addAdmin } from "../../../src/domain/auth/administrators/add-admin.ts";
 import { mailAuditHead } from "../../../src/domain/lifecycle/audit-head.ts";
 import { updateSetting } from "../../../src/domain/settings/settings.ts";
 import { DAY, HOUR } from "../../../src/shared/time/clock.ts";

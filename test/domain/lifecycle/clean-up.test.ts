@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { addAdmin } from "../../../src/domain/auth/administrators/admin.ts";
+import { addAdmin } from "../../../src/domain/auth/administrators/add-admin.ts";
 import { cleanUp, purgeDue } from "../../../src/domain/lifecycle/clean-up.ts";
 import { systemContext } from "../../../src/domain/operation/context.ts";
 import { dropSetting, readSetting, updateSetting } from "../../../src/domain/settings/settings.ts";

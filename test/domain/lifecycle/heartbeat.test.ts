@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { addAdmin } from "../../../src/domain/auth/administrators/admin.ts";
+import { addAdmin } from "../../../src/domain/auth/administrators/add-admin.ts";
 import { beat, endHold, HOLD, readHeartbeat } from "../../../src/domain/lifecycle/heartbeat.ts";
 import { expireDue, recycleDue } from "../../../src/domain/lifecycle/lifecycle.ts";
 import { systemContext } from "../../../src/domain/operation/context.ts";

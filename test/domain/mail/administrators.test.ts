@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { addAdmin } from "../../../src/domain/auth/administrators/admin.ts";
+import { addAdmin } from "../../../src/domain/auth/administrators/add-admin.ts";
 import { type Telling, tellAdministrators } from "../../../src/domain/mail/administrators.ts";
 import { letter, paragraph } from "../../../src/domain/mail/letter.ts";
 import { ADMIN_ROLES } from "../../../src/shared/product/statuses.ts";

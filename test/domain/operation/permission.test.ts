@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { eq, sql } from "drizzle-orm";
-import { addAdmin } from "../../../src/domain/auth/administrators/admin.ts";
+import { addAdmin } from "../../../src/domain/auth/administrators/add-admin.ts";
 import { removeAdmin, updateAdmin } from "../../../src/domain/auth/administrators/admin-changes.ts";
 import { disableUser } from "../../../src/domain/users/users.ts";
 import { users } from "../../../src/store/schema.ts";

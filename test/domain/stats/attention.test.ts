@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq, isNotNull } from "drizzle-orm";
 import { checkBackups } from "../../../src/doctor/backups.ts";
-import { addAdmin } from "../../../src/domain/auth/administrators/admin.ts";
+import { addAdmin } from "../../../src/domain/auth/administrators/add-admin.ts";
 import { createWebhook, updateWebhook } from "../../../src/domain/events/webhooks.ts";
 import { finishClosings } from "../../../src/domain/lifecycle/finish-closings.ts";
 import { audited } from "../../../src/domain/operation/audited.ts";

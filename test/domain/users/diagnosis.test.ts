@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { addAdmin } from "../../../src/domain/auth/administrators/admin.ts";
+import { addAdmin } from "../../../src/domain/auth/administrators/add-admin.ts";
 import { diagnoseUser } from "../../../src/domain/users/diagnosis.ts";
 import type { Adopter } from "../../../src/protocol/adoption.ts";
 import { DAY, HOUR, MINUTE, shift } from "../../../src/shared/time/clock.ts";

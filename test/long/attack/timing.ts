@@ -4,7 +4,7 @@
  */
 
 import { createPasswordHasher } from "../../../src/domain/auth/administrators/passwords.ts";
-import { sameAnswer } from "../../../src/domain/auth/codes/captcha.ts";
+import { sameAnswer } from "../../../src/domain/auth/codes/captcha-id.ts";
 import { fleetSecrets } from "../../../src/domain/wire/fleet-key.ts";
 import { ADMIN_PASSWORD, createTestApp, type TestApp } from "../../support/app.ts";
 import { createRandom, type Random } from "../closings/random.ts";

@@ -14,7 +14,7 @@ import {
 import { availableParallelism, loadavg } from "node:os";
 import { join } from "node:path";
 import { type Config, readConfig } from "../../../src/config/config.ts";
-import { addAdmin } from "../../../src/domain/auth/administrators/admin.ts";
+import { addAdmin } from "../../../src/domain/auth/administrators/add-admin.ts";
 import { type Context, systemContext } from "../../../src/domain/operation/context.ts";
 import { readAccounts } from "../../../src/host/account.ts";
 import { bunRuntime } from "../../../src/runtime/bun.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
-import { addAdmin } from "../../../src/domain/auth/administrators/admin.ts";
+import { addAdmin } from "../../../src/domain/auth/administrators/add-admin.ts";
 import { listAdmins, removeAdmin, updateAdmin } from "../../../src/domain/auth/administrators/admin-changes.ts";
 import type { AdminRole } from "../../../src/shared/product/statuses.ts";
 import { DAY, HOUR } from "../../../src/shared/time/clock.ts";

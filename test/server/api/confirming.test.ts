@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
-import { addAdmin } from "../../../src/domain/auth/administrators/admin.ts";
+import { addAdmin } from "../../../src/domain/auth/administrators/add-admin.ts";
 import { setAdminPassword } from "../../../src/domain/auth/administrators/admin-changes.ts";
 import { createToken } from "../../../src/domain/auth/tokens/tokens.ts";
 import { createWebhook } from "../../../src/domain/events/webhooks.ts";

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { checkReceivers } from "../../../src/doctor/receivers.ts";
-import { addAdmin } from "../../../src/domain/auth/administrators/admin.ts";
+import { addAdmin } from "../../../src/domain/auth/administrators/add-admin.ts";
 import { createWebhook, updateWebhook } from "../../../src/domain/events/webhooks.ts";
 import { MINUTE } from "../../../src/shared/time/clock.ts";
 import { closings } from "../../../src/store/schema.ts";

@@ -127,7 +127,7 @@ describe("since and until", () => {
     app.clock.advance(DAY);
     const moment = shift(new Date(Math.ceil(app.clock.now().getTime() / 1000) * 1000), 904);
     app.clock.advance(moment.getTime() - app.clock.now().getTime());
-    const { addAdmin } = await import("../../../src/domain/auth/administrators/admin.ts");
+    const { addAdmin } = await import("../../../src/domain/auth/administrators/add-admin.ts");
     await addAdmin(app.system, "timed", "t@example.org", "seven lanterns over cold water");
     const client = app.anonymous();
     const login = { username: "timed", password: "seven lanterns over cold water" };

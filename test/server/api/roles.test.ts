@@ -1,7 +1,7 @@
 /** Who may call which route: every registered route, by nobody, by a user and by an administrator of each role, with a session and with a token. */
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { addAdmin } from "../../../src/domain/auth/administrators/admin.ts";
+import { addAdmin } from "../../../src/domain/auth/administrators/add-admin.ts";
 import { updateAdmin } from "../../../src/domain/auth/administrators/admin-changes.ts";
 import { createToken } from "../../../src/domain/auth/tokens/tokens.ts";
 import { updateUser } from "../../../src/domain/users/update.ts";

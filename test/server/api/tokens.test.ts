@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
-import { addAdmin } from "../../../src/domain/auth/administrators/admin.ts";
+import { addAdmin } from "../../../src/domain/auth/administrators/add-admin.ts";
 import { removeAdmin, updateAdmin } from "../../../src/domain/auth/administrators/admin-changes.ts";
 import { createToken, MAX_TOKENS, purgeTokens, revokeToken } from "../../../src/domain/auth/tokens/tokens.ts";
 import { remindOfTokens } from "../../../src/domain/lifecycle/token-reminders.ts";

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
-import { addAdmin } from "../../../src/domain/auth/administrators/admin.ts";
+import { addAdmin } from "../../../src/domain/auth/administrators/add-admin.ts";
 import { createToken } from "../../../src/domain/auth/tokens/tokens.ts";
 import { purgeDeliveries } from "../../../src/domain/events/deliveries.ts";
 import { MAX_WEBHOOKS } from "../../../src/shared/product/webhook-limits.ts";

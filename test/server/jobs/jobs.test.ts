@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { addAdmin } from "../../../src/domain/auth/administrators/admin.ts";
+import { addAdmin } from "../../../src/domain/auth/administrators/add-admin.ts";
 import type { Services } from "../../../src/domain/operation/context.ts";
 import { listUsers } from "../../../src/domain/users/list.ts";
 import { createUser, disableUser } from "../../../src/domain/users/users.ts";

@@ -5,7 +5,7 @@ import type { ServerResponse } from "node:http";
 import { eq } from "drizzle-orm";
 import fc from "fast-check";
 import { generateKeyPair } from "jose";
-import { addAdmin } from "../../../src/domain/auth/administrators/admin.ts";
+import { addAdmin } from "../../../src/domain/auth/administrators/add-admin.ts";
 import { createSsoProvider } from "../../../src/server/sso/provider.ts";
 import { silentLog } from "../../../src/shared/log.ts";
 import { systemClock } from "../../../src/shared/time/clock.ts";

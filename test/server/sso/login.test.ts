@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
-import { addAdmin } from "../../../src/domain/auth/administrators/admin.ts";
+import { addAdmin } from "../../../src/domain/auth/administrators/add-admin.ts";
 import { removeAdmin, setAdminPassword, updateAdmin } from "../../../src/domain/auth/administrators/admin-changes.ts";
 import { createToken } from "../../../src/domain/auth/tokens/tokens.ts";
 import { MINUTE } from "../../../src/shared/time/clock.ts";

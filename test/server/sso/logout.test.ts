@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { generateKeyPair } from "jose";
-import { addAdmin } from "../../../src/domain/auth/administrators/admin.ts";
+import { addAdmin } from "../../../src/domain/auth/administrators/add-admin.ts";
 import { removeAdmin } from "../../../src/domain/auth/administrators/admin-changes.ts";
 import { cleanUp } from "../../../src/domain/lifecycle/clean-up.ts";
 import { HOUR } from "../../../src/shared/time/clock.ts";

@@ -5,7 +5,7 @@ import { Writable } from "node:stream";
 import { eq, getTableName, is, sql } from "drizzle-orm";
 import { PgTable } from "drizzle-orm/pg-core";
 import { verifyAudit } from "../../../src/domain/audit/verify.ts";
-import { addAdmin } from "../../../src/domain/auth/administrators/admin.ts";
+import { addAdmin } from "../../../src/domain/auth/administrators/add-admin.ts";
 import { createUser } from "../../../src/domain/users/users.ts";
 import { silentLog } from "../../../src/shared/log.ts";
 import { LOCKS } from "../../../src/store/advisory-locks.ts";

@@ -125,7 +125,7 @@ interface RoleInput {
 function runAdd({ name, email, role, passwordStdin }: PasswordInput & RoleInput & { readonly email: string }): Command {
   return (environment) =>
     withPassword(environment, passwordStdin, async (context, password) => {
-      const { addAdmin } = await import("../../../domain/auth/administrators/admin.ts");
+      const { addAdmin } = await import("../../../domain/auth/administrators/add-admin.ts");
       await addAdmin(context, name, email, password, role);
       return `The administrator ${name} was added${role === "owner" ? "" : ` as ${role}`}.`;
     });

@@ -12,7 +12,7 @@ import { audited } from "../../operation/audited.ts";
 import type { Context, Operation } from "../../operation/context.ts";
 import { nameForPeople } from "../../operation/entry.ts";
 import { hashToken } from "../sessions/sessions.ts";
-import { checkAdminName, insertAdmin } from "./admin.ts";
+import { checkAdminName, insertAdmin } from "./add-admin.ts";
 import { type AdminEntry, entryOf, lockAdmins, requireStillOwner } from "./admin-rows.ts";
 import { askingAdmin } from "./left-behind.ts";
 

@@ -9,7 +9,7 @@ import { UamError } from "../../../shared/errors.ts";
 import { usedCaptchas } from "../../../store/schema-auth.ts";
 import type { Context, Services } from "../../operation/context.ts";
 import { sharedSecret } from "../secrets.ts";
-import { openCaptcha, sameAnswer, sealCaptcha } from "./captcha.ts";
+import { openCaptcha, sameAnswer, sealCaptcha } from "./captcha-id.ts";
 
 export interface IssuedCaptcha {
   readonly captchaId: string;

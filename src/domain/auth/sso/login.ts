@@ -9,7 +9,7 @@ import { type AdminRow, admins, sessions } from "../../../store/schema-auth.ts";
 import { ssoIdentities, ssoLogouts, ssoSessions } from "../../../store/schema-sso.ts";
 import { audited } from "../../operation/audited.ts";
 import type { Context, Operation } from "../../operation/context.ts";
-import { insertAdmin } from "../administrators/admin.ts";
+import { insertAdmin } from "../administrators/add-admin.ts";
 import { lockAdmins, requireOtherOwner } from "../administrators/admin-rows.ts";
 import { takeBackWhatLetsIn } from "../administrators/left-behind.ts";
 import { findAdmin } from "../find-administrator.ts";

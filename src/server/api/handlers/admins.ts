@@ -8,7 +8,7 @@ import {
   updateAdmin,
 } from "../../../domain/auth/administrators/admin-changes.ts";
 import { inviteAdmin } from "../../../domain/auth/administrators/admin-invitation.ts";
-import { changeOwnPassword } from "../../../domain/auth/administrators/admin-password.ts";
+import { changeOwnPassword } from "../../../domain/auth/administrators/own-password.ts";
 import { confirmCaller } from "../../../domain/auth/factors/step-up.ts";
 import { pageRemoved, readmit } from "../../../domain/auth/sso/removed.ts";
 import { adminRecord, removedRecord } from "../../admin-records.ts";

@@ -9,7 +9,7 @@ import { checkDatabase } from "../../../../src/doctor/database.ts";
 import { type Examination, examine } from "../../../../src/doctor/doctor.ts";
 import { checkCertificate, checkProcessLimit } from "../../../../src/doctor/files.ts";
 import type { Finding } from "../../../../src/doctor/finding.ts";
-import { addAdmin } from "../../../../src/domain/auth/administrators/admin.ts";
+import { addAdmin } from "../../../../src/domain/auth/administrators/add-admin.ts";
 import { updateAdmin } from "../../../../src/domain/auth/administrators/admin-changes.ts";
 import { beat } from "../../../../src/domain/lifecycle/heartbeat.ts";
 import type { Host } from "../../../../src/protocol/host.ts";

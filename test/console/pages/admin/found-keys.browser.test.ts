@@ -3,7 +3,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import process from "node:process";
 import type { Browser, Page } from "playwright-core";
-import { addAdmin } from "../../../../src/domain/auth/administrators/admin.ts";
+import { addAdmin } from "../../../../src/domain/auth/administrators/add-admin.ts";
 import { userPage } from "../../../../src/shared/product/pages.ts";
 import { foundKey, noteAdopted } from "../../../support/adopter.ts";
 import { ADMIN_PASSWORD, type Client } from "../../../support/app.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { addAdmin } from "../../../../src/domain/auth/administrators/admin.ts";
+import { addAdmin } from "../../../../src/domain/auth/administrators/add-admin.ts";
 import { listAdmins, removeAdmin, setAdminPassword } from "../../../../src/domain/auth/administrators/admin-changes.ts";
 import { hashToken } from "../../../../src/domain/auth/sessions/sessions.ts";
 import { HOUR, shift } from "../../../../src/shared/time/clock.ts";

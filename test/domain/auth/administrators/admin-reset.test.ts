@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
-import { addAdmin } from "../../../../src/domain/auth/administrators/admin.ts";
+import { addAdmin } from "../../../../src/domain/auth/administrators/add-admin.ts";
 import { loginAdmin } from "../../../../src/domain/auth/administrators/admin-login.ts";
 import { purgeResetTokens } from "../../../../src/domain/auth/administrators/admin-reset.ts";
 import { HOUR, MINUTE } from "../../../../src/shared/time/clock.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { sealCaptcha } from "../../../../src/domain/auth/codes/captcha.ts";
+import { sealCaptcha } from "../../../../src/domain/auth/codes/captcha-id.ts";
 import {
   consumeCaptcha,
   issueCaptcha,

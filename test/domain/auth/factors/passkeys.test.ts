@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
-import { addAdmin } from "../../../../src/domain/auth/administrators/admin.ts";
+import { addAdmin } from "../../../../src/domain/auth/administrators/add-admin.ts";
 import { removeAdmin, setAdminPassword } from "../../../../src/domain/auth/administrators/admin-changes.ts";
 import { purgeTickets } from "../../../../src/domain/auth/codes/tickets.ts";
 import { MAX_PASSKEYS } from "../../../../src/domain/auth/factors/passkeys.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { Secret, TOTP } from "otpauth";
-import { addAdmin } from "../../../../src/domain/auth/administrators/admin.ts";
+import { addAdmin } from "../../../../src/domain/auth/administrators/add-admin.ts";
 import { setAdminPassword } from "../../../../src/domain/auth/administrators/admin-changes.ts";
 import { HOUR, MINUTE } from "../../../../src/shared/time/clock.ts";
 import { totpSecrets } from "../../../../src/store/schema-passkeys.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
-import { addAdmin } from "../../../../src/domain/auth/administrators/admin.ts";
+import { addAdmin } from "../../../../src/domain/auth/administrators/add-admin.ts";
 import type { AdminRole } from "../../../../src/shared/product/statuses.ts";
 import { HOUR, MINUTE } from "../../../../src/shared/time/clock.ts";
 import { resetTokens } from "../../../../src/store/schema-auth.ts";

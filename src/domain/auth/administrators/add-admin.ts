@@ -1,4 +1,4 @@
-/** Adds administrators. Logging in is in admin-login.ts, changing them in admin-changes.ts. */
+/** Adds administrators. */
 
 import { UamError } from "../../../shared/errors.ts";
 import type { AdminRole } from "../../../shared/product/statuses.ts";

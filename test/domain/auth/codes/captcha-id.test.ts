@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import fc from "fast-check";
-import { CAPTCHA_TTL, openCaptcha, sameAnswer, sealCaptcha } from "../../../../src/domain/auth/codes/captcha.ts";
+import { CAPTCHA_TTL, openCaptcha, sameAnswer, sealCaptcha } from "../../../../src/domain/auth/codes/captcha-id.ts";
 import { shift } from "../../../../src/shared/time/clock.ts";
 
 const KEY = randomBytes(32);
