@@ -4,16 +4,16 @@ import type { Database } from "../../store/client.ts";
 import type { Services } from "../operation/context.ts";
 import { type Authenticator, createAuthenticator } from "./authentication.ts";
 import { createReports, type Reports } from "./report.ts";
-import { createTurns, type Turns } from "./report-limiter.ts";
-import { createKeyChanges, type KeyChanges } from "./rotation.ts";
+import { createReportLimiter, type ReportLimiter } from "./report-limiter.ts";
+import { createRotationLimiter, type RotationLimiter } from "./rotation.ts";
 import { createStates, type States } from "./state.ts";
 
 export interface Fleet {
   readonly authenticator: Authenticator;
   readonly states: States;
   readonly reports: Reports;
-  readonly turns: Turns;
-  readonly keyChanges: KeyChanges;
+  readonly reportLimiter: ReportLimiter;
+  readonly rotationLimiter: RotationLimiter;
   /** Answers all waiting requests, and holds none from now on. */
   release(): void;
   /** Stops following the log. */
@@ -38,8 +38,8 @@ function create(context: Services): Fleet {
     authenticator: createAuthenticator(services),
     states,
     reports: createReports(services, states.knows),
-    turns: createTurns(),
-    keyChanges: createKeyChanges(services),
+    reportLimiter: createReportLimiter(),
+    rotationLimiter: createRotationLimiter(services),
     release: states.release,
     stop: states.stop,
   };

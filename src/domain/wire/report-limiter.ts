@@ -6,7 +6,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { UamError } from "../../shared/errors.ts";
 
-export interface Turns {
+export interface ReportLimiter {
   /**
    * Resolves when a report may begin, with the function that ends its turn; throws `limited` if too many wait. Call it only for
    * authenticated agents, because a turn may be kept.
@@ -25,7 +25,7 @@ const LONGEST = 2000;
 const BETWEEN_LOOKS = 15;
 
 /** Nobody has reported yet. */
-export function createTurns(): Turns {
+export function createReportLimiter(): ReportLimiter {
   let free = REPORTS;
   const queue: (() => void)[] = [];
   let look: Promise<void> | undefined;

@@ -17,13 +17,13 @@ import { parseAgentKey } from "./enrolment.ts";
 /** Most attempts of one host; each is a record, even one that does not change the key. */
 const MAX_AN_HOUR = 60;
 
-export interface KeyChanges {
+export interface RotationLimiter {
   /** Counts an attempt of the host's. Throws `limited` if the maximum within an hour is reached; that attempt is not counted. */
   begin(host: Pick<AdmittedHost, "id" | "name">): void;
 }
 
 /** Counts attempts in memory, for as long as the process runs: an attacker on a host must not fill the audit log. */
-export function createKeyChanges({ clock, log }: Pick<Services, "clock" | "log">): KeyChanges {
+export function createRotationLimiter({ clock, log }: Pick<Services, "clock" | "log">): RotationLimiter {
   const attempts = new Map<number, readonly number[]>();
   return {
     begin: ({ id, name }) => {

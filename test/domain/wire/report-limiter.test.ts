@@ -1,15 +1,15 @@
 import { describe, expect, test } from "bun:test";
-import { createTurns } from "../../../src/domain/wire/report-limiter.ts";
+import { createReportLimiter } from "../../../src/domain/wire/report-limiter.ts";
 
 const AT_ONCE = 1000;
 
-describe("createTurns()", () => {
+describe("createReportLimiter()", () => {
   test("take() lets so many through, and the next when one ends, once", async () => {
-    const turns = createTurns();
-    const ends = await Promise.all(Array.from({ length: AT_ONCE }, () => turns.take()));
+    const limiter = createReportLimiter();
+    const ends = await Promise.all(Array.from({ length: AT_ONCE }, () => limiter.take()));
     const through: number[] = [];
     const waiting = [1, 2].map((number) =>
-      turns.take().then((end) => {
+      limiter.take().then((end) => {
         through.push(number);
         return end;
       }),
@@ -26,13 +26,13 @@ describe("createTurns()", () => {
   });
 
   test("giveWay() waits while reports wait, and for no longer than it has to", async () => {
-    const turns = createTurns();
-    await turns.giveWay();
-    const ends = await Promise.all(Array.from({ length: AT_ONCE }, () => turns.take()));
-    await turns.giveWay();
-    const next = turns.take();
+    const limiter = createReportLimiter();
+    await limiter.giveWay();
+    const ends = await Promise.all(Array.from({ length: AT_ONCE }, () => limiter.take()));
+    await limiter.giveWay();
+    const next = limiter.take();
     let isOver = false;
-    const giving = turns.giveWay().then(() => {
+    const giving = limiter.giveWay().then(() => {
       isOver = true;
     });
     await Bun.sleep(50);
@@ -43,9 +43,9 @@ describe("createTurns()", () => {
   });
 
   test("take() refuses more than can be kept waiting", async () => {
-    const turns = createTurns();
-    const all = Array.from({ length: AT_ONCE + 20_000 }, () => turns.take());
-    await expect(turns.take()).rejects.toMatchObject({ code: "limited" });
+    const limiter = createReportLimiter();
+    const all = Array.from({ length: AT_ONCE + 20_000 }, () => limiter.take());
+    await expect(limiter.take()).rejects.toMatchObject({ code: "limited" });
     for (const end of all) (await end)();
   });
 });

@@ -35,7 +35,7 @@ export const agentHandlers: Handlers<typeof agent> = {
   },
 
   "POST /agent/rotate": async ({ web, agent, body, context }) => {
-    web.fleet().keyChanges.begin(agent.host);
+    web.fleet().rotationLimiter.begin(agent.host);
     await rotateKey(context, agent.host, { oldKey: agent.key, rotation: body });
     web.fleet().authenticator.forget(agent.host.id);
     return { status: "done" };

@@ -97,12 +97,12 @@ export async function signResponse({ services }: Web, request: Request, response
 async function admit(web: Web, request: Request): Promise<Agent> {
   const route = infoOf(request).target.split("?")[0];
   const asksState = route === AGENT_ROUTES.state;
-  const { authenticator, states, turns } = web.fleet();
+  const { authenticator, states, reportLimiter } = web.fleet();
   // One that says what its host has done is as good as a report.
-  if (asksState && !APPLIED.test(infoOf(request).target)) await turns.giveWay();
+  if (asksState && !APPLIED.test(infoOf(request).target)) await reportLimiter.giveWay();
   const identified = await identify(web, request);
   // Not before it is known who reports: nobody else is to make hosts wait.
-  if (route === AGENT_ROUTES.report) turnsOf.set(request, await turns.take());
+  if (route === AGENT_ROUTES.report) turnsOf.set(request, await reportLimiter.take());
   const { credentials, key } = identified;
   const about: Signed = { over: credentials.signature, host: credentials.host, nonceAt: 0 };
   signed.set(request, about);
