@@ -7,7 +7,7 @@ import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { AccountHours, AccountState, HoursSpan } from "../protocol/fleet.ts";
 import type { EndingAccess } from "../protocol/host.ts";
-import { commonSpans } from "../shared/hours/common.ts";
+import { commonSpans } from "../shared/hours/common-spans.ts";
 import { ENDING_NOTICE, endingText } from "../shared/hours/ending-text.ts";
 import { isZone } from "../shared/hours/zone.ts";
 import { readPlainFile } from "../shared/system/plain-file.ts";

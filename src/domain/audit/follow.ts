@@ -5,7 +5,7 @@
 
 import { asc, gt } from "drizzle-orm";
 import { SECOND } from "../../shared/time/clock.ts";
-import { createBell } from "../../shared/work/notifier.ts";
+import { createBell } from "../../shared/work/bell.ts";
 import type { Database } from "../../store/client.ts";
 import { listen } from "../../store/notify.ts";
 import { type AuditRow, audit } from "../../store/schema-audit.ts";

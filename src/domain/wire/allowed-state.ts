@@ -1,7 +1,7 @@
 /** What was allowed of access on request, as one host is told of it. */
 
 import { allowedOn } from "../../shared/hours/allowed.ts";
-import { commonSpans } from "../../shared/hours/common.ts";
+import { commonSpans } from "../../shared/hours/common-spans.ts";
 import { shift } from "../../shared/time/clock.ts";
 import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import { HOURS_AHEAD } from "../accounts/fewer-hours.ts";

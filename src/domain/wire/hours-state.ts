@@ -1,7 +1,7 @@
 /** The windows of accounts with hours, as hosts are told of them: of the next days, and anew before these are over. */
 
 import type { AccountHours, AccountState } from "../../protocol/fleet.ts";
-import { commonSpans } from "../../shared/hours/common.ts";
+import { commonSpans } from "../../shared/hours/common-spans.ts";
 import type { Span } from "../../shared/hours/windows.ts";
 import { DAY, HOUR, MINUTE, shift } from "../../shared/time/clock.ts";
 import { formatTimestamp } from "../../shared/time/timestamp.ts";

@@ -13,8 +13,8 @@ import {
 import { actionsOf, secretOf } from "../../domain/events/webhooks.ts";
 import type { Services } from "../../domain/operation/context.ts";
 import { SECOND, shift } from "../../shared/time/clock.ts";
+import type { Bell } from "../../shared/work/bell.ts";
 import { faultPoint } from "../../shared/work/fault-point.ts";
-import type { Bell } from "../../shared/work/notifier.ts";
 import type { Transaction } from "../../store/client.ts";
 import type { AuditRow } from "../../store/schema-audit.ts";
 import type { WebhookRow } from "../../store/schema-events.ts";

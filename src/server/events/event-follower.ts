@@ -8,7 +8,7 @@ import { watchLog } from "../../domain/audit/follow.ts";
 import { type Progress, readWebhooks, switchOff } from "../../domain/events/progress.ts";
 import type { Services } from "../../domain/operation/context.ts";
 import { SECOND } from "../../shared/time/clock.ts";
-import { createBell } from "../../shared/work/notifier.ts";
+import { createBell } from "../../shared/work/bell.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { holdJobLock } from "../../store/job-lock.ts";
 import type { WebhookRow } from "../../store/schema-events.ts";

@@ -3,7 +3,7 @@
 import { nextHoursChange, watchHours } from "../../domain/lifecycle/hours.ts";
 import type { Services } from "../../domain/operation/context.ts";
 import { MINUTE } from "../../shared/time/clock.ts";
-import { createShift } from "../../shared/work/notifier.ts";
+import { createShift } from "../../shared/work/bell.ts";
 
 /** The timer counts on although the clock is set, and a notification may be missed: each minute it is set anew. */
 const LONGEST_WAIT = MINUTE;

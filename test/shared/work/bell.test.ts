@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createShift } from "../../../src/shared/work/notifier.ts";
+import { createShift } from "../../../src/shared/work/bell.ts";
 
 /** Longer than any of these tests takes. */
 const LONG = 60_000;

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { commonSpans } from "../../../src/shared/hours/common.ts";
+import { commonSpans } from "../../../src/shared/hours/common-spans.ts";
 
 const at = (hour: number) => new Date(Date.UTC(2026, 10, 27, hour)).toISOString();
 const spans = (...hours: readonly (readonly [number, number])[]) =>
