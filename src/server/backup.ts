@@ -3,11 +3,11 @@
 import { createReadStream, createWriteStream, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { adoptKey, type KeyChange, keyToCarry } from "../domain/audit/key.ts";
-import { usersWithoutAccess, withAccess } from "../domain/lifecycle/reopened.ts";
+import { usersWithoutAccess, withAccess } from "../domain/lifecycle/reopened-by-restore.ts";
 import { audited } from "../domain/operation/audited.ts";
 import type { Services } from "../domain/operation/context.ts";
 import type { Actor } from "../domain/operation/entry.ts";
-import { endAllowances } from "../domain/requests/restored.ts";
+import { endAllowances } from "../domain/requests/after-restore.ts";
 import { askAgain } from "../domain/reviews/ask-again.ts";
 import { UamError } from "../shared/errors.ts";
 import type { Log } from "../shared/log.ts";

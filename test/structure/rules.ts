@@ -78,9 +78,9 @@ export const PLACES: Readonly<Record<string, Place>> = {
     what: "backup and restore on record, on what compose.ts opens",
     imports: [
       "domain/audit",
-      "domain/lifecycle/reopened.ts",
+      "domain/lifecycle/reopened-by-restore.ts",
       "domain/operation",
-      "domain/requests/restored.ts",
+      "domain/requests/after-restore.ts",
       "domain/reviews/ask-again.ts",
       "store",
     ],

@@ -9,7 +9,7 @@ import { serviceState } from "../../store/schema-service.ts";
 import { tellAdministrators } from "../mail/administrators.ts";
 import { clockJump } from "../mail/messages.ts";
 import type { Services } from "../operation/context.ts";
-import { boundTimesToCome } from "./set-back.ts";
+import { boundTimesToCome } from "./clock-set-back.ts";
 
 /** A longer gap in the heartbeat, forwards or backwards, makes the clock doubtful. */
 export const LONGEST_GAP = HOUR;

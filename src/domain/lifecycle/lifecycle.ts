@@ -13,7 +13,7 @@ import { auditedClosing } from "../operation/audited.ts";
 import type { Context, Operation } from "../operation/context.ts";
 import { readSetting } from "../settings/settings.ts";
 import { removedDetail } from "../users/users.ts";
-import { type Due, type DueUser, eachDue, type Outcome } from "./due.ts";
+import { type Due, type DueUser, eachDue, type Outcome } from "./due-users.ts";
 import type { Heartbeat } from "./heartbeat.ts";
 
 /**

@@ -17,9 +17,9 @@ import { expireDue, recycleDue } from "../../../src/domain/lifecycle/lifecycle.t
 import { audited } from "../../../src/domain/operation/audited.ts";
 import { createProfile } from "../../../src/domain/profiles/profiles.ts";
 import { updateProfile } from "../../../src/domain/profiles/update.ts";
+import { endAllowances } from "../../../src/domain/requests/after-restore.ts";
 import { allowAccess } from "../../../src/domain/requests/allow.ts";
 import { endAccess } from "../../../src/domain/requests/end.ts";
-import { endAllowances } from "../../../src/domain/requests/restored.ts";
 import { extendUser, moveEnd } from "../../../src/domain/users/extend.ts";
 import { lockOwnAccount } from "../../../src/domain/users/own-lock.ts";
 import { updateUser } from "../../../src/domain/users/update.ts";

@@ -7,7 +7,7 @@ import { endCompany } from "../../../src/domain/companies/ending.ts";
 import { decide, lookAt } from "../../../src/domain/decisions/decisions.ts";
 import { beat } from "../../../src/domain/lifecycle/heartbeat.ts";
 import { reconcileHost } from "../../../src/domain/lifecycle/reconcile.ts";
-import { usersWithoutAccess, withAccess } from "../../../src/domain/lifecycle/reopened.ts";
+import { usersWithoutAccess, withAccess } from "../../../src/domain/lifecycle/reopened-by-restore.ts";
 import { readReview } from "../../../src/domain/reviews/reviews.ts";
 import { startReview } from "../../../src/domain/reviews/start.ts";
 import { createUser, disableUser } from "../../../src/domain/users/users.ts";
