@@ -65,7 +65,7 @@ export const TESTED_BY: Readonly<Record<string, readonly string[]>> = {
   "doctor/profiles.ts": ["host/profiles/look.test.ts"],
   "doctor/preflight.ts": ["cli/commands/service/doctor.test.ts"],
 
-  "domain/approvals/of-managers.ts": ["domain/companies/managers.test.ts"],
+  "domain/approvals/manager-applications.ts": ["domain/companies/managers.test.ts"],
   "domain/approvals/review-reason.ts": [
     ...["domain/approvals/approvals.test.ts", "domain/approvals/access-requests.test.ts"],
   ],
@@ -73,7 +73,7 @@ export const TESTED_BY: Readonly<Record<string, readonly string[]>> = {
     ...["domain/companies/companies.test.ts", "domain/companies/ending.test.ts", "domain/companies/narrowing.test.ts"],
   ],
   "domain/reviews": ["domain/reviews/reviews.test.ts", "cli/commands/reviews/review.test.ts"],
-  "domain/reviews/of-sponsor.ts": ["domain/decisions/review.test.ts"],
+  "domain/reviews/sponsor-items.ts": ["domain/decisions/review.test.ts"],
   "domain/decisions": ["domain/decisions/decisions.test.ts"],
   "domain/sponsors": ["domain/sponsors/sponsors.test.ts", "domain/decisions/decisions.test.ts"],
   "domain/access": ["domain/access/past-access.test.ts"],

@@ -20,9 +20,9 @@ import {
   oweClosing,
   settleClosing,
 } from "./closings.ts";
-import { rejectRequestOf } from "./extension-request.ts";
 import { findUser, lockUser, type User } from "./find-user.ts";
 import { closingHostOf, hostOf } from "./own-host.ts";
+import { rejectRequestOf } from "./own-requests.ts";
 import { noteFleetChange } from "./remote-changes.ts";
 
 /**

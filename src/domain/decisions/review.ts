@@ -11,8 +11,8 @@ import { storeGiven } from "../reviews/answer.ts";
 import { carryOutAnswers } from "../reviews/carry-out.ts";
 import { closeIfAnswered } from "../reviews/close.ts";
 import { type Evidence, readEvidence } from "../reviews/evidence.ts";
-import { answeredBySponsor, findOpen, findReview, findTheirs } from "../reviews/of-sponsor.ts";
 import { lockItems } from "../reviews/reviews.ts";
+import { answeredBySponsor, findOpenItems, findReview, findSponsorItems } from "../reviews/sponsor-items.ts";
 import { markAnswered } from "../sponsors/questions.ts";
 import type { Answer, GivenAnswer, Item, Kind } from "./kind.ts";
 import { hostsOutcome } from "./outcome.ts";
@@ -26,10 +26,10 @@ export const review: Kind = {
     const found = await findReview(db, reviewOf(question));
     if (found === undefined) throw notAsked();
     const answered = await answeredBySponsor(db, found.id, question.email);
-    const open = found.status === "open" ? await findOpen(db, found.id, question.email) : [];
+    const open = found.status === "open" ? await findOpenItems(db, found.id, question.email) : [];
     if (answered.length + open.length === 0) {
       if (found.status === "closed") throw overNow();
-      throw (await findTheirs(db, found.id, question.email)).length === 0 ? notAsked() : answeredByOthers();
+      throw (await findSponsorItems(db, found.id, question.email)).length === 0 ? notAsked() : answeredByOthers();
     }
     const evidence = await readEvidence(
       db,
@@ -54,7 +54,7 @@ export const review: Kind = {
       if (found === undefined) throw notAsked();
       if (found.status === "closed") throw overNow();
       const answered = await answeredBySponsor(op.tx, reviewId, question.email);
-      const theirs = await findTheirs(op.tx, reviewId, question.email);
+      const theirs = await findSponsorItems(op.tx, reviewId, question.email);
       if (answered.length + theirs.length === 0) throw notAsked();
       requireFitting(answers, new Set([...answered, ...theirs].map(({ userId }) => userId)), ANSWERS);
       // Under their locks: of two answers at once, also of an administrator's, one is the first.

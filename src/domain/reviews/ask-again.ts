@@ -5,7 +5,7 @@ import { shift } from "../../shared/time/clock.ts";
 import { reviews } from "../../store/schema-reviews.ts";
 import { beginHold, HOLD } from "../lifecycle/heartbeat.ts";
 import type { Telling } from "../sponsors/telling.ts";
-import { askSponsors } from "./of-sponsor.ts";
+import { askSponsors } from "./sponsor-items.ts";
 
 /**
  * Asks every sponsor once more who is not answered for in a review that is open, and lets nobody lose their access for want of an answer, nor be

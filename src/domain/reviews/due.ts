@@ -12,8 +12,8 @@ import { readSetting } from "../settings/settings.ts";
 import { QUESTION_TTL } from "../sponsors/questions.ts";
 import { finishAnswers } from "./carry-out.ts";
 import { closeIfAnswered } from "./close.ts";
-import { askNewSponsors, askSponsors } from "./of-sponsor.ts";
 import { countLeft } from "./reviews.ts";
+import { askNewSponsors, askSponsors } from "./sponsor-items.ts";
 import { DUE_DAYS, reviewFacts, startReview } from "./start.ts";
 import { settleGone, settleOpen } from "./unanswered.ts";
 

@@ -6,8 +6,8 @@ import type { Database, Transaction } from "../../store/client.ts";
 import { type ReviewItemRow, reviewItems } from "../../store/schema-reviews.ts";
 import type { Context } from "../operation/context.ts";
 import { type Evidence, readEvidence } from "./evidence.ts";
-import { sponsorsOf } from "./of-sponsor.ts";
 import { notInIt, readReview } from "./reviews.ts";
+import { sponsorsOf } from "./sponsor-items.ts";
 
 /** An item of a review. */
 export interface Item {

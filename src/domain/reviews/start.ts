@@ -16,8 +16,8 @@ import { reviewStarted } from "../mail/review-messages.ts";
 import { audited } from "../operation/audited.ts";
 import type { Context } from "../operation/context.ts";
 import { nameForPeople } from "../operation/entry.ts";
-import { askSponsors, sponsorsOf } from "./of-sponsor.ts";
 import { type Review, readReview, scopeText } from "./reviews.ts";
+import { askSponsors, sponsorsOf } from "./sponsor-items.ts";
 
 /** Whom a review is about: everybody, or the users of one company, group of hosts, or sponsor. */
 export type Scope =

@@ -6,8 +6,8 @@ import { type ReviewItemRow, reviewItems } from "../../store/schema-reviews.ts";
 import { audited } from "../operation/audited.ts";
 import type { Context, Operation } from "../operation/context.ts";
 import { type Evidence, evidenceText, readEvidence } from "./evidence.ts";
-import { tellOfEnds } from "./of-sponsor.ts";
 import { holdOpen } from "./reviews.ts";
+import { tellOfEnds } from "./sponsor-items.ts";
 import { type Settled, storeAnswers } from "./stored.ts";
 
 /** Items in one operation. */

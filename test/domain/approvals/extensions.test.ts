@@ -2,8 +2,8 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { and, eq } from "drizzle-orm";
-import { USER_DELETED } from "../../../src/domain/accounts/extension-request.ts";
 import { findUser, type User } from "../../../src/domain/accounts/find-user.ts";
+import { USER_DELETED } from "../../../src/domain/accounts/own-requests.ts";
 import { tellOfWaitingApplications } from "../../../src/domain/approvals/notices.ts";
 import { expireDue, recycleDue } from "../../../src/domain/lifecycle/lifecycle.ts";
 import { DAY, HOUR, MINUTE } from "../../../src/shared/time/clock.ts";

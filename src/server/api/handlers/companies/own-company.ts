@@ -2,7 +2,7 @@
 
 import type { ownCompany } from "../../../../contract/companies/own-company.ts";
 import { statusAt } from "../../../../domain/accounts/find-user.ts";
-import { applyAsManager } from "../../../../domain/approvals/of-managers.ts";
+import { applyAsManager } from "../../../../domain/approvals/manager-applications.ts";
 import { endColleague, getOwnCompany, listColleagues } from "../../../../domain/companies/managers.ts";
 import { awaitHosts } from "../../../../domain/hosts/confirmation.ts";
 import { formatOptionalTimestamp } from "../../../../shared/time/timestamp.ts";

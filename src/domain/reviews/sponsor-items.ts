@@ -19,7 +19,7 @@ export async function findReview(db: Database | Transaction, id: number, held = 
 }
 
 /** The open items of users for whom the address answers now, by the users' ids. */
-export async function findOpen(
+export async function findOpenItems(
   db: Database | Transaction,
   reviewId: number,
   email: string,
@@ -28,7 +28,7 @@ export async function findOpen(
 }
 
 /** The items of users for whom the address answers now, answered or not and by anybody, by the users' ids. */
-export async function findTheirs(
+export async function findSponsorItems(
   db: Database | Transaction,
   reviewId: number,
   email: string,
