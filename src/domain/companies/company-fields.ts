@@ -10,7 +10,7 @@ import { MAX_DAYS } from "../../shared/time/duration.ts";
 import { formatOptionalTimestamp } from "../../shared/time/timestamp.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import type { CompanyRow } from "../../store/schema-companies.ts";
-import { lockFleet, namedGroups } from "../hosts/find.ts";
+import { lockFleet, namedGroups } from "../hosts/find-host.ts";
 import type { Context } from "../operation/context.ts";
 import type { AuditDetail } from "../operation/entry.ts";
 import { parseSponsor } from "../sponsors/sponsor-email.ts";

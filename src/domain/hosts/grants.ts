@@ -17,7 +17,7 @@ import type { Context } from "../operation/context.ts";
 import type { AuditDetail } from "../operation/entry.ts";
 import { onward } from "../operation/permission.ts";
 import { awaitHosts, type Confirmation } from "./confirmation.ts";
-import { lockFleet, namedGroups, namedHosts } from "./find.ts";
+import { lockFleet, namedGroups, namedHosts } from "./find-host.ts";
 import { membersOf, requireJoinable } from "./group-plan.ts";
 import { hostsOfUser, movePlaces } from "./placements.ts";
 import { requireComparable, requireHeldHere } from "./profile-limits.ts";

@@ -12,7 +12,7 @@ import { fleetChanges, hostGroupMembers, hostGroups } from "../../store/schema-f
 import { onHost, openingsBetween } from "../accounts/access-state.ts";
 import { HOURS_AHEAD, lacks } from "../accounts/fewer-hours.ts";
 import type { Operation } from "../operation/context.ts";
-import { requireHost } from "./find.ts";
+import { requireHost } from "./find-host.ts";
 
 /** As they are stored: null where they limit nothing. Throws `invalid`. */
 export function storedHours(hours: Hours | null): string | null {

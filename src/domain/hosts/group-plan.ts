@@ -7,7 +7,7 @@ import { parseHostName } from "../../shared/text/host-name.ts";
 import { parseLease } from "../../shared/time/lease.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { type HostGroupRow, type HostRow, hostGroupMembers, hosts } from "../../store/schema-fleet.ts";
-import { namedHosts } from "./find.ts";
+import { namedHosts } from "./find-host.ts";
 import { storedHours } from "./group-hours.ts";
 import { usersOfGroup } from "./placements.ts";
 

@@ -14,7 +14,7 @@ import { audited } from "../operation/audited.ts";
 import type { Context, Operation } from "../operation/context.ts";
 import { onward } from "../operation/permission.ts";
 import { findDefaultGroup, setDefaultGroup } from "./default-group.ts";
-import { lockFleet, namedHosts, type Ref, requireGroup } from "./find.ts";
+import { lockFleet, namedHosts, type Ref, requireGroup } from "./find-host.ts";
 import { narrowedHosts, noteNarrowedHosts, storedHours } from "./group-hours.ts";
 import { type GroupChanges, type NewGroup, planGroup, requireJoinable } from "./group-plan.ts";
 import { type Narrowing, noteOwnHostHours, type OwnHostChange, passOwnHostHours } from "./own-host-hours.ts";

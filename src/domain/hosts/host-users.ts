@@ -9,7 +9,7 @@ import { type HostRow, hostGroups, hostProblems } from "../../store/schema-fleet
 import { refOf } from "../accounts/account.ts";
 import { selectUsersWhere, type User } from "../accounts/find-user.ts";
 import type { Context } from "../operation/context.ts";
-import { requireHost } from "./find.ts";
+import { requireHost } from "./find-host.ts";
 import { PLACES } from "./placements.ts";
 import { BLOCKING, type Fault, faultOf, lastTouched, newestOf, owedFault, type PlaceState } from "./user-hosts.ts";
 

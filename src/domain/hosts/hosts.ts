@@ -9,7 +9,7 @@ import { type Database, isDuplicate, type Transaction } from "../../store/client
 import { type HostRow, hostGroupMembers, hostGroups, hosts } from "../../store/schema-fleet.ts";
 import { audited } from "../operation/audited.ts";
 import type { Context } from "../operation/context.ts";
-import { lockFleet, type Ref, requireHost } from "./find.ts";
+import { lockFleet, type Ref, requireHost } from "./find-host.ts";
 import { leasesOf } from "./leases.ts";
 import { countAccounts } from "./placements.ts";
 import { countProblems, type HostProblem, problemsOf } from "./problems.ts";

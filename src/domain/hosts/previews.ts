@@ -15,7 +15,7 @@ import { type HostRow, hosts } from "../../store/schema-fleet.ts";
 import { accountOf, openAccountOf, refOf } from "../accounts/account.ts";
 import { requireUser, statusAt, type User } from "../accounts/find-user.ts";
 import type { Context } from "../operation/context.ts";
-import { type Ref, requireGroup, requireHost } from "./find.ts";
+import { type Ref, requireGroup, requireHost } from "./find-host.ts";
 import { type PlannedHosts, planHosts, type WantedHosts } from "./grants.ts";
 import { type GroupChanges, membersOf, planGroup, requireJoinable } from "./group-plan.ts";
 import { getGroup, requireNoCompany, requireUnused } from "./groups.ts";

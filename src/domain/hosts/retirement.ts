@@ -12,7 +12,7 @@ import { audit, isAbout } from "../../store/schema-audit.ts";
 import { type HostRow, hostProblems, hosts } from "../../store/schema-fleet.ts";
 import { audited } from "../operation/audited.ts";
 import { type Context, type Operation, type Services, systemContext } from "../operation/context.ts";
-import { lockFleet, type Ref, requireHost } from "./find.ts";
+import { lockFleet, type Ref, requireHost } from "./find-host.ts";
 import { requireRemote } from "./hosts.ts";
 import { leasesOf } from "./leases.ts";
 import { countAccounts, forgetRemovals, namedAccounts } from "./placements.ts";

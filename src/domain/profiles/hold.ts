@@ -8,7 +8,7 @@ import { LOCAL_HOST } from "../../store/schema.ts";
 import { hosts } from "../../store/schema-fleet.ts";
 import { noteNarrower } from "../accounts/profile-change.ts";
 import { allProfiles } from "../accounts/profiles.ts";
-import { lockFleet } from "../hosts/find.ts";
+import { lockFleet } from "../hosts/find-host.ts";
 import { usersOfProfile } from "../hosts/profile-limits.ts";
 import { type Services, systemContext } from "../operation/context.ts";
 

@@ -6,7 +6,7 @@ import { profileSentence } from "../../shared/text/profile-sentence.ts";
 import { type Database, isDuplicate, type Transaction } from "../../store/client.ts";
 import { type ProfileRow, profiles } from "../../store/schema-companies.ts";
 import { allProfiles, hostProfileOf } from "../accounts/profiles.ts";
-import { lockFleet } from "../hosts/find.ts";
+import { lockFleet } from "../hosts/find-host.ts";
 import { audited, auditedGrant } from "../operation/audited.ts";
 import type { Context, Grant } from "../operation/context.ts";
 import type { AuditDetail } from "../operation/entry.ts";

@@ -13,7 +13,7 @@ import { type ProfileRow, profiles } from "../../store/schema-companies.ts";
 import { refOf } from "../accounts/account.ts";
 import { followProfile, noteNarrower } from "../accounts/profile-change.ts";
 import { hostProfileOf, type ProfileFields } from "../accounts/profiles.ts";
-import { lockFleet } from "../hosts/find.ts";
+import { lockFleet } from "../hosts/find-host.ts";
 import { noteNarrowedHosts } from "../hosts/group-hours.ts";
 import { readHostsOfProfiles, requireComparable, requireHeldHere, usersOfProfile } from "../hosts/profile-limits.ts";
 import { unprovenSentence } from "../keys/second-factor.ts";

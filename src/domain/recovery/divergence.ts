@@ -6,7 +6,7 @@
 import { and, count, eq, isNotNull, isNull, max } from "drizzle-orm";
 import { audit } from "../../store/schema-audit.ts";
 import { hosts } from "../../store/schema-fleet.ts";
-import { lockFleet } from "../hosts/find.ts";
+import { lockFleet } from "../hosts/find-host.ts";
 import type { AdmittedHost } from "../hosts/host-row.ts";
 import { tellAdministrators } from "../mail/administrators.ts";
 import { historyDiverged } from "../mail/agent-messages.ts";

@@ -11,8 +11,8 @@ import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import { importedLocks } from "../../store/schema-fleet.ts";
 import { disableAccess, owedSentence } from "../accounts/access.ts";
 import { findUserByName, lockUser } from "../accounts/find-user.ts";
+import { accountsThere } from "../hosts/host-accounts.ts";
 import type { AdmittedHost } from "../hosts/host-row.ts";
-import { accountsThere } from "../hosts/own-accounts.ts";
 import { auditedClosing } from "../operation/audited.ts";
 import type { Context, Services } from "../operation/context.ts";
 

@@ -10,7 +10,7 @@ import { ACCOUNT_PREFIX } from "../../shared/text/account-name.ts";
 import { counted } from "../../shared/text/counted.ts";
 import type { Database, Transaction } from "../../store/client.ts";
 import { LOCAL_HOST } from "../../store/schema.ts";
-import { lockFleet } from "../hosts/find.ts";
+import { lockFleet } from "../hosts/find-host.ts";
 import { PLACES } from "../hosts/placements.ts";
 import type { Operation, Services } from "../operation/context.ts";
 import { createGroupCommit, type HostItem } from "../operation/group-commit.ts";

@@ -12,7 +12,7 @@ import { requireUser, type User } from "../accounts/find-user.ts";
 import { noteProfile, type ProfileStep, takesAway } from "../accounts/profile-change.ts";
 import { profileHere } from "../accounts/profiles.ts";
 import { noteFleetChange } from "../accounts/remote-changes.ts";
-import { lockFleet } from "../hosts/find.ts";
+import { lockFleet } from "../hosts/find-host.ts";
 import { requireComparable, requireHeldHere, requireProfile } from "../hosts/profile-limits.ts";
 import { unprovenSentence } from "../keys/second-factor.ts";
 import type { Context, Operation } from "../operation/context.ts";

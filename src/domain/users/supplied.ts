@@ -17,7 +17,7 @@ import {
   requireWithin,
 } from "../accounts/company-limits.ts";
 import type { User } from "../accounts/find-user.ts";
-import { holdGroups } from "../hosts/find.ts";
+import { holdGroups } from "../hosts/find-host.ts";
 import type { Context, Operation } from "../operation/context.ts";
 import { newSponsor } from "../sponsors/replacing.ts";
 import { FIELDS, startOf } from "./new-user.ts";

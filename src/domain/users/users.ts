@@ -32,7 +32,7 @@ import { scheduleHere, tellHours } from "../accounts/hours.ts";
 import { forgetIntent, recordIntent } from "../accounts/intents.ts";
 import { allocateUid } from "../accounts/uid.ts";
 import { voidCodes } from "../auth/codes/otp.ts";
-import { holdGroups } from "../hosts/find.ts";
+import { holdGroups } from "../hosts/find-host.ts";
 import { grantFirstGroups } from "../hosts/first-grant.ts";
 import { grantsOf } from "../hosts/grants.ts";
 import { requireComparable, requireHeldHere, requireProfile } from "../hosts/profile-limits.ts";

@@ -190,7 +190,7 @@ async function scopeOf(
     return { company: await idOfCompany(context, company) };
   }
   if (group !== undefined) {
-    const { namedGroups } = await import("../../../domain/hosts/find.ts");
+    const { namedGroups } = await import("../../../domain/hosts/find-host.ts");
     const [found] = await context.db.transaction((tx) => namedGroups(tx, [group]));
     return { hostGroup: found?.id ?? 0 };
   }

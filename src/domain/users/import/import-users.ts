@@ -13,7 +13,7 @@ import { selectUsersWhere, type User } from "../../accounts/find-user.ts";
 import { tellHours } from "../../accounts/hours.ts";
 import { allocateUids } from "../../accounts/uid.ts";
 import { voidCodes } from "../../auth/codes/otp.ts";
-import { holdGroups } from "../../hosts/find.ts";
+import { holdGroups } from "../../hosts/find-host.ts";
 import { grantDefaultGroups, isDefaultLocal } from "../../hosts/first-grant.ts";
 import { accountCreated } from "../../mail/messages.ts";
 import { queueMails } from "../../mail/outbox.ts";
