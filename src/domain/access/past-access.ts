@@ -5,8 +5,8 @@ import { UamError } from "../../shared/errors.ts";
 import type { Database } from "../../store/client.ts";
 import { audit } from "../../store/schema-audit.ts";
 import { auditRange } from "../audit/audit.ts";
+import { takePlace } from "../exports/export-file.ts";
 import type { ExportPlaces } from "../exports/places.ts";
-import { takePlace } from "../exports/stream.ts";
 import type { Context } from "../operation/context.ts";
 import { type Access, type AccessFilter, History, type HistoryRecord } from "./history.ts";
 

@@ -7,8 +7,8 @@ import { type AuditFilter, type AuditRange, auditRange } from "../audit/audit.ts
 import { hasResult, holdsText, matchingPage, type Parameter, parseSearch } from "../audit/matching.ts";
 import type { Context } from "../operation/context.ts";
 import type { AuditDetail } from "../operation/entry.ts";
+import { exportFile, given } from "./export-file.ts";
 import type { ExportPlaces } from "./places.ts";
-import { exportFile, given } from "./stream.ts";
 
 /** A file of audit records. */
 export interface AuditFile {

@@ -4,8 +4,8 @@ import type { ExportFormat } from "../../shared/product/export-formats.ts";
 import { csvBeginning, csvLine } from "../../shared/text/csv-cell.ts";
 import type { Context } from "../operation/context.ts";
 import { type ListedUser, matchingIds, readListed, type UserFilter } from "../users/list.ts";
+import { exportFile, given } from "./export-file.ts";
 import type { ExportPlaces } from "./places.ts";
-import { exportFile, given } from "./stream.ts";
 
 /** Users who are read at once: a block of the longest possible ones takes about 5 MB. */
 const BLOCK = 500;

@@ -12,7 +12,7 @@ import { listUserHosts } from "../hosts/user-hosts.ts";
 import type { Context } from "../operation/context.ts";
 import type { UserPreview } from "./preview.ts";
 import { previewProfileOf } from "./profile.ts";
-import { fitChanges, requireApart, type UserChanges } from "./supplied.ts";
+import { fitChanges, requireApart, type UserChanges } from "./user-changes.ts";
 
 /** Names of hosts, and logins, in a sentence. */
 const MOST = 20;

@@ -27,7 +27,7 @@ import type { AuditDetail } from "../operation/entry.ts";
 import { onward } from "../operation/permission.ts";
 import { followSponsor } from "../sponsors/replacing.ts";
 import { bindUser } from "./profile.ts";
-import { fitChanges, requireApart, type Supplied, TEXTS, type Times, type UserChanges } from "./supplied.ts";
+import { fitChanges, requireApart, type Supplied, TEXTS, type Times, type UserChanges } from "./user-changes.ts";
 import { endLoginsOf } from "./web-sessions.ts";
 
 /**

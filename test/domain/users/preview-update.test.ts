@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { previewUpdate } from "../../../src/domain/users/preview-update.ts";
-import type { UserChanges } from "../../../src/domain/users/supplied.ts";
 import { updateUser } from "../../../src/domain/users/update.ts";
+import type { UserChanges } from "../../../src/domain/users/user-changes.ts";
 import { createUser, disableUser, type NewUser } from "../../../src/domain/users/users.ts";
 import { parseHours } from "../../../src/shared/hours/text.ts";
 import { users } from "../../../src/store/schema.ts";
