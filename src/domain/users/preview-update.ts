@@ -11,7 +11,7 @@ import { closingHostOf, hostOf } from "../accounts/own-host.ts";
 import { listUserHosts } from "../hosts/user-hosts.ts";
 import type { Context } from "../operation/context.ts";
 import type { UserPreview } from "./preview.ts";
-import { previewProfileOf } from "./profile.ts";
+import { previewUserProfile } from "./set-profile.ts";
 import { fitChanges, requireApart, type UserChanges } from "./user-changes.ts";
 
 /** Names of hosts, and logins, in a sentence. */
@@ -43,7 +43,7 @@ export async function previewUpdate(context: Context, userId: number, changes: U
   });
   const change = { before, after, now: context.clock.now() };
   const { profile = before.profile } = changes;
-  const bound = profile === before.profile ? NO_CHANGE : await previewProfileOf(context, userId, profile);
+  const bound = profile === before.profile ? NO_CHANGE : await previewUserProfile(context, userId, profile);
   const effects = [...rules(change), ...others(change), ...(await atOnce(context, change)), ...bound.effects];
   const { status, expireAt } = after;
   const host = [...(await plannedFor(context, change)), ...bound.host];

@@ -26,7 +26,7 @@ import type { Context, Operation } from "../operation/context.ts";
 import type { AuditDetail } from "../operation/entry.ts";
 import { onward } from "../operation/permission.ts";
 import { followSponsor } from "../sponsors/replacing.ts";
-import { bindUser } from "./profile.ts";
+import { setUserProfile } from "./set-profile.ts";
 import { fitChanges, requireApart, type Supplied, TEXTS, type Times, type UserChanges } from "./user-changes.ts";
 import { endLoginsOf } from "./web-sessions.ts";
 
@@ -55,7 +55,7 @@ export async function changeUser(context: Context, userId: number, changes: User
       const stored = await store(op, user, await fitChanges(op, user, changes));
       isNarrower = hasFewerHours(user, stored, context.clock.now());
       if (isNarrower) await noteFleetChange(op, stored);
-      const bound = await bindUser(op, stored, changes.profile);
+      const bound = await setUserProfile(op, stored, changes.profile);
       ({ step } = bound);
       isNarrower ||= bound.isNarrower;
       return bound.user;

@@ -8,7 +8,7 @@ import { finishClosings } from "../../../src/domain/lifecycle/finish-closings.ts
 import { createProfile } from "../../../src/domain/profiles/profiles.ts";
 import { previewProfile, updateProfile } from "../../../src/domain/profiles/update.ts";
 import { diagnoseUser } from "../../../src/domain/users/diagnosis.ts";
-import { previewProfileOf } from "../../../src/domain/users/profile.ts";
+import { previewUserProfile } from "../../../src/domain/users/set-profile.ts";
 import { updateUser } from "../../../src/domain/users/update.ts";
 import { MINUTE, SECOND } from "../../../src/shared/time/clock.ts";
 import { sshKeys } from "../../../src/store/schema.ts";
@@ -200,7 +200,7 @@ test("a profile that asks for it from now on leaves other keys stored, out of th
 test("so does giving somebody such a profile, and what cannot be ended is owed", async () => {
   const { id, client, username, file } = await person("verified");
   await upload(client, { name: "old", public_key: freshSecurityKey() });
-  const { effects } = await previewProfileOf(app.system, id, "proven");
+  const { effects } = await previewUserProfile(app.system, id, "proven");
   expect(effects).toContain("Keys without proof of their make open nothing by it; 1 such key is stored.");
   app.host.failing.add("narrowKeys");
   const changed = updateUser(app.system, id, { profile: "proven" });

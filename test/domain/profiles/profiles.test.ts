@@ -10,7 +10,7 @@ import { reconcileHost } from "../../../src/domain/lifecycle/reconcile.ts";
 import { holdStored } from "../../../src/domain/profiles/hold.ts";
 import { createProfile, deleteProfile, listProfiles } from "../../../src/domain/profiles/profiles.ts";
 import { previewProfile, updateProfile } from "../../../src/domain/profiles/update.ts";
-import { previewProfileOf } from "../../../src/domain/users/profile.ts";
+import { previewUserProfile } from "../../../src/domain/users/set-profile.ts";
 import { updateUser } from "../../../src/domain/users/update.ts";
 import { createUser } from "../../../src/domain/users/users.ts";
 import { MINUTE } from "../../../src/shared/time/clock.ts";
@@ -99,7 +99,7 @@ describe("a user's profile", () => {
     const [{ name: all }, { name: files }] = [await shell(), await drop()];
     const { id, account } = await person();
     logIn(account);
-    expect((await previewProfileOf(app.system, id, files)).effects).toEqual([
+    expect((await previewUserProfile(app.system, id, files)).effects).toEqual([
       `prof-${count} may copy files to and from /data/acme, nothing else.`,
       `Every session and process of ${account} ends, which is logged in once now.`,
     ]);

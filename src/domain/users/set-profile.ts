@@ -30,7 +30,7 @@ export interface Bound {
  * Stores the profile, and notes what it takes away; nothing if it is the one that they have. Throws `invalid` if there is none of that name, and
  * `conflict` as `requireComparable` and `requireHeldHere` do.
  */
-export async function bindUser(op: Operation, user: User, profile: string | null | undefined): Promise<Bound> {
+export async function setUserProfile(op: Operation, user: User, profile: string | null | undefined): Promise<Bound> {
   if (profile === undefined || profile === user.profile) return { user, step: "none", isNarrower: false };
   await lockFleet(op.tx);
   const before = await named(op.tx, user.profile);
@@ -50,7 +50,7 @@ async function named(tx: Transaction, name: string | null): Promise<Profile> {
 }
 
 /** Previews giving the user this profile, or none: who is logged in, and what ends. Changes nothing and records nothing. */
-export async function previewProfileOf(context: Context, userId: number, profile: string | null): Promise<Preview> {
+export async function previewUserProfile(context: Context, userId: number, profile: string | null): Promise<Preview> {
   const { db, host, clock } = context;
   return await db.transaction(async (tx) => {
     const user = await requireUser(tx, userId);
