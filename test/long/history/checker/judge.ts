@@ -193,8 +193,9 @@ export function judge(history: History): readonly Finding[] {
     const isWide = ([from, to]: Span) => from + start.settle <= login.invoked && to > login.ended + start.slack;
     const lets = (write: Write) =>
       openBy([write], host).some((span) => isWide(span) && (!Number.isFinite(span[1]) || (least === 0 && most === 0)));
-    // What may never have been given need not be there.
-    const isSure = ({ deed }: Write) => deed.outcome === "ok" && around.lostBy(deed, login.ended) === undefined;
+    // What may never have been given, or not yet, need not be there.
+    const isSure = ({ deed }: Write) =>
+      deed.outcome === "ok" && deed.ended < login.invoked && around.lostBy(deed, login.ended) === undefined;
     if (!all.every((writes) => writes.some(isSure) && writes.every(lets))) return undefined;
     return { rule: "not-open", n: login.n, because: [calm.n, ...all.flat().map(({ deed }) => deed.n)] };
   }

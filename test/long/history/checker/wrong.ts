@@ -298,6 +298,13 @@ export const CASES: readonly Case[] = [
     shortest: 4,
   },
   {
+    about: "once all is calm, a key is refused that was given before the login, and not in the same millisecond",
+    rule: "not-open",
+    wrong: [ok(0, 50, create()), ok(60, 3499, upload()), ok(400, 9000, calm), fail(3500, 3500, login("h2"))],
+    right: [ok(0, 50, create()), ok(3500, 3600, upload()), ok(400, 9000, calm), fail(3500, 3500, login("h2"))],
+    shortest: 4,
+  },
+  {
     about: "a window that begins while all is calm is not opened",
     rule: "not-open",
     wrong: [...ALICE, ok(110, 150, hours([4000, 9000])), ok(400, 9000, calm), fail(7100, 7101, login("h2"))],

@@ -136,16 +136,25 @@ export async function openHistory(options: SceneOptions): Promise<Scene> {
       { often: 5, strike: lockOrUnlock },
     ],
   });
-  /** Whether every host has said that it has done all that is stored of the present users. */
-  async function isApplied(): Promise<boolean> {
-    for (const id of clients.users().values()) {
-      const { e, data } = await call({ method: "GET", path: `/users/${id}/hosts` });
+  /** What keeps it from being true that every host has said that it has done all that is stored of the present users; "" where nothing does. */
+  async function unapplied(): Promise<string> {
+    for (const [user, id] of clients.users()) {
+      const { e, why = "", data } = await call({ method: "GET", path: `/users/${id}/hosts` });
       const all: readonly { host: string; state: string; removing?: boolean }[] = data?.items ?? [];
       const items = all.filter(({ host }) => !locked.has(host));
-      if (e === "unknown" || items.some(({ state, removing }) => state !== "applied" || removing === true))
-        return false;
+      if (e === "unknown") return `${user}: ${why}`;
+      const left = items.find(({ state, removing }) => state !== "applied" || removing === true);
+      if (left !== undefined) return `${user}: ${JSON.stringify(left)}`;
     }
-    return true;
+    return "";
+  }
+  async function caughtUp(): Promise<void> {
+    let left = "";
+    const isSo = await eventually("hosts have caught up", async () => {
+      left = await unapplied();
+      return left === "";
+    });
+    if (!isSo) say(`still ${left}`);
   }
   async function accept(): Promise<void> {
     await eventually("hosts have reported after a restore", async () => (await unheard(ask)).length === 0);
@@ -161,7 +170,7 @@ export async function openHistory(options: SceneOptions): Promise<Scene> {
     async calm() {
       await clients.pause();
       await nemesis.heal();
-      await eventually("hosts have caught up", isApplied);
+      await caughtUp();
       await did({ do: "calm" }, () => Bun.sleep(SETTLE + CALM));
       clients.resume();
     },
