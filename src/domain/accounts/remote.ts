@@ -23,6 +23,11 @@ export async function hasRemoteHosts({ db, autocommit }: Pick<Services, "db" | "
   return found;
 }
 
+/** Whether there was none when somebody asked last: for whoever cannot ask now. */
+export function hadNoRemoteHosts({ db }: Pick<Services, "db">): boolean {
+  return known.get(db)?.found === false;
+}
+
 /** A host has just joined here. */
 export function noteRemoteHost({ db }: Pick<Services, "db">): void {
   known.set(db, { found: true, askedAt: performance.now() });

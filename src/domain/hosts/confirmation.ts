@@ -2,13 +2,16 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { desc, eq, sql } from "drizzle-orm";
+import { UamError } from "../../shared/errors.ts";
+import type { LogFields } from "../../shared/log.ts";
 import { withoutPrefix } from "../../shared/text/account-name.ts";
 import { isForever } from "../../shared/time/lease.ts";
 import { formatTimestamp } from "../../shared/time/timestamp.ts";
 import { fleetChanges } from "../../store/schema-fleet.ts";
-import { hasRemoteHosts } from "../accounts/remote.ts";
+import { hadNoRemoteHosts, hasRemoteHosts } from "../accounts/remote.ts";
 import { NOT_REMOVED } from "../accounts/remote-changes.ts";
 import { audited } from "../operation/audited.ts";
+import { readCommitted } from "../operation/committed.ts";
 import { type Services, systemContext } from "../operation/context.ts";
 import { PLACES } from "./placements.ts";
 
@@ -49,25 +52,31 @@ export const UNCONFIRMED = sql`(
 
 /**
  * Waits until every remote host has confirmed the newest change to the user's access, but no longer than `UAM_FLEET_WAIT`. Undefined where
- * no remote host is concerned. Call it once the change is committed.
+ * no remote host is concerned. Call it once the change is committed. Throws `internal`, saying that the change is made, if the database does
+ * not say which hosts have: of hosts of which nothing is known, nothing may be promised.
  */
 export async function awaitHosts(services: Services, userId: number): Promise<Confirmation | undefined> {
-  try {
-    return await wait(services, userId);
-  } catch (error) {
-    // The change is made even if the hosts' answers cannot be read.
-    services.log.error("the hosts' answers to a change cannot be read yet", { userId, error });
-    return undefined;
-  }
+  return await readAnswers(services, { userId }, () => wait(services, userId));
 }
 
 /** The same of a change that is about hosts, by the number of its record. */
 export async function awaitRecord(services: Services, recordId: number): Promise<Confirmation | undefined> {
+  return await readAnswers(services, { recordId }, () => waitFor(services, recordId));
+}
+
+async function readAnswers(
+  services: Services,
+  about: LogFields,
+  read: () => Promise<Confirmation | undefined>,
+): Promise<Confirmation | undefined> {
   try {
-    return await waitFor(services, recordId);
+    return await readCommitted(services, read);
   } catch (error) {
-    services.log.error("the hosts' answers to a change cannot be read yet", { recordId, error });
-    return undefined;
+    services.log.error("the hosts' answers to a change cannot be read", { ...about, error });
+    if (hadNoRemoteHosts(services)) return undefined;
+    const sentence =
+      "The change is made, but which further hosts have followed it cannot be read now. Look again in a moment";
+    throw new UamError("internal", sentence, { cause: error });
   }
 }
 
@@ -88,7 +97,7 @@ async function waitFor(services: Services, recordId: number): Promise<Confirmati
   const began = performance.now();
   // The leases of the hosts right after the commit: a later lease comes with the change.
   const leases = new Map((await pendingOf(services, known)).map((one) => [one.name, one.leaseUntil]));
-  await storeEnd(services, known, [...leases.values()]);
+  await attempt(services, () => storeEnd(services, known, [...leases.values()]));
   let slowest = [...leases.keys()][0] ?? "";
   let isPending = leases.size > 0;
   for (let wait = FIRST_LOOK; isPending; wait = Math.min(LONGEST_LOOK, wait * 1.5)) {
@@ -101,7 +110,7 @@ async function waitFor(services: Services, recordId: number): Promise<Confirmati
   }
   const pending = isPending ? (await pendingOf(services, known)).map(({ name }) => name) : [];
   const total = known.hosts.length;
-  if (pending.length === 0) await settle(services, known, { pending, slowest });
+  if (pending.length === 0) await attempt(services, () => settle(services, known, { pending, slowest }));
   const ends = pending.map((name) => leases.get(name) ?? null);
   return {
     total,
@@ -109,6 +118,15 @@ async function waitFor(services: Services, recordId: number): Promise<Confirmati
     pending: pending.slice(0, MAX_NAMES),
     effectiveBy: asEnd(latest(ends, services.clock.now())),
   };
+}
+
+/** What is noted of a change is no part of the answer: settleChanges() does it again. A full disk refuses it, and says who is pending. */
+async function attempt({ log }: Services, note: () => Promise<unknown>): Promise<void> {
+  try {
+    await note();
+  } catch (error) {
+    log.error("what hosts confirmed of a change could not be noted yet", { error });
+  }
 }
 
 /**

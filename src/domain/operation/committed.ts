@@ -30,7 +30,10 @@ export async function isStored(context: Context, record: RecordRef): Promise<boo
  * Reads the answer about a committed change. A database that is lost just then must not make the change look as if it had failed: it is
  * asked again, and its failure is thrown only if it stays away.
  */
-export async function readCommitted<T>(context: Context, read: () => Promise<T>): Promise<T> {
+export async function readCommitted<T>(
+  context: Pick<Context, "log"> & Partial<Pick<Context, "requestId">>,
+  read: () => Promise<T>,
+): Promise<T> {
   for (let look = 1; ; look++) {
     try {
       return await read();

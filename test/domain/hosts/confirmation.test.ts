@@ -1,16 +1,19 @@
 /** What a change that takes access away answers, and what is recorded of it. */
 
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { eq, sql } from "drizzle-orm";
-import { settleChanges } from "../../../src/domain/hosts/confirmation.ts";
+import { hasRemoteHosts } from "../../../src/domain/accounts/remote.ts";
+import { awaitHosts, awaitRecord, settleChanges } from "../../../src/domain/hosts/confirmation.ts";
 import { updateHost } from "../../../src/domain/hosts/hosts.ts";
 import { retireHost } from "../../../src/domain/hosts/retirement.ts";
 import { beat } from "../../../src/domain/lifecycle/heartbeat.ts";
 import { expireDue } from "../../../src/domain/lifecycle/lifecycle.ts";
+import type { Services } from "../../../src/domain/operation/context.ts";
 import { updateProfile } from "../../../src/domain/profiles/update.ts";
 import { allowAccess } from "../../../src/domain/requests/allow.ts";
 import { endAccess } from "../../../src/domain/requests/end.ts";
 import { HOUR, MINUTE, SECOND } from "../../../src/shared/time/clock.ts";
+import type { Database } from "../../../src/store/client.ts";
 import { users } from "../../../src/store/schema.ts";
 import { fleetChanges, hosts } from "../../../src/store/schema-fleet.ts";
 import type { TestAgent } from "../../support/agent.ts";
@@ -131,6 +134,49 @@ describe("with hosts", () => {
     expect(await t.lastAudit("fleet.confirmed")).toMatchObject({
       detail: { username: "mia", hosts: 2, confirmed: 1, outstanding: "dead", effective_by: until?.toISOString() },
     });
+  });
+
+  test("where the database does not say who has confirmed it, nothing is promised: it is asked again, and then that is said", async () => {
+    dead = await joinedAgent(t, "dead");
+    const { id } = await t.user("lost");
+    await dead.state();
+    await dead.report();
+    const { body } = await answered(() => admin.call("POST", `/users/${id}/disable`));
+    const { effective_by, ...told } = body.data.hosts;
+    expect(told).toEqual({ total: 2, confirmed: 1, pending: ["dead"] });
+
+    /** The service, whose first questions of a kind the database refuses. */
+    const refusing = (name: "db" | "autocommit", verb: "select" | "update", code: string, times = 1): Services => {
+      const database = t.services[name];
+      let left = times;
+      const ask = (...given: unknown[]) => {
+        if (left-- > 0) throw Object.assign(new Error("refused"), { code });
+        return (database[verb] as (...all: unknown[]) => unknown)(...given);
+      };
+      return { ...t.services, [name]: Object.assign(Object.create(database), { [verb]: ask }) };
+    };
+    const again = await awaitHosts(refusing("autocommit", "select", "EPIPE"), id);
+    expect(again).toEqual({ ...told, effectiveBy: new Date(effective_by) });
+    const [change] = await t.db.select().from(fleetChanges);
+    expect(await awaitRecord(refusing("db", "select", "57P01"), change?.recordId ?? 0)).toEqual(again);
+    // A full disk takes no note of it, and says who is pending.
+    expect(await awaitHosts(refusing("db", "update", "53100"), id)).toEqual(again);
+    const never = () => refusing("autocommit", "select", "XX000", Number.POSITIVE_INFINITY);
+    await expect(awaitHosts(never(), id)).rejects.toThrow(
+      "The change is made, but which further hosts have followed it",
+    );
+    // Where there was no other host when somebody asked last, nobody has to follow.
+    const db = Object.create(t.db) as Database;
+    const asked = (execute: () => Promise<unknown>) => ({ ...t.services, db, autocommit: { execute } as never });
+    expect(await hasRemoteHosts(asked(async () => [{ found: false }]))).toBe(false);
+    const later = performance.now() + MINUTE;
+    const now = spyOn(performance, "now").mockImplementation(() => later);
+    try {
+      const refused = asked(() => Promise.reject(new Error("refused")));
+      expect(await awaitHosts(refused, id)).toBeUndefined();
+    } finally {
+      now.mockRestore();
+    }
   });
 
   test("what a host refuses is not confirmed, and a missing account is", async () => {
