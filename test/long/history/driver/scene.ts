@@ -120,12 +120,13 @@ export async function openHistory(options: SceneOptions): Promise<Scene> {
       await standby.follow(primary);
     });
   }
-  const locked = new Set<string>();
+  /** By the database: a restore brings back the locks of its backup, too. */
+  const lockedHosts = async () =>
+    new Set((await ask<{ name: string }>("select name from hosts where status = 'locked'")).map(({ name }) => name));
   /** Also over a calm: nobody may get in there then. */
   async function lockOrUnlock(): Promise<void> {
     const host = random.pick(names);
-    const name = locked.delete(host) ? "unlock" : "lock";
-    if (name === "lock") locked.add(host);
+    const name = (await lockedHosts()).has(host) ? "unlock" : "lock";
     await did({ do: name, host }, () => cli("host", name, host));
   }
   const nemesis = createNemesis({
@@ -138,6 +139,7 @@ export async function openHistory(options: SceneOptions): Promise<Scene> {
   });
   /** What keeps it from being true that every host has said that it has done all that is stored of the present users; "" where nothing does. */
   async function unapplied(): Promise<string> {
+    const locked = await lockedHosts();
     for (const [user, id] of clients.users()) {
       const { e, why = "", data } = await call({ method: "GET", path: `/users/${id}/hosts` });
       const all: readonly { host: string; state: string; removing?: boolean }[] = data?.items ?? [];
