@@ -18,7 +18,7 @@ import { makeTakers, removeTakers, takersFor, turnsOf } from "./turns.ts";
 
 const RECORDS = 200_000;
 const USERS = 2000;
-/** So many that hundredths of a second, in which the kernel counts, say something about the floor's share. */
+/** So many that the hundredths of a second, in which the kernel counts commands that have ended, say something. */
 const CHANGES = 90;
 const LISTS = 2000;
 const PAGES = 1000;
@@ -55,7 +55,7 @@ export interface Candidate {
   readonly binary: string;
 }
 
-/** Medians of a path over the rounds. */
+/** A path over the rounds: means, which nothing is lost of, and medians of what compares two candidates. */
 export interface Figures {
   readonly path: HotPath;
   /** Microseconds for one operation, of the floor and of each candidate in their order. */
@@ -103,6 +103,8 @@ async function measure(subjects: readonly Subject[], rounds: number, paths: read
   for (let round = -WARM_UP; round < rounds; round++) {
     for (const path of paths) {
       for (const [index, subject] of subjects.entries()) {
+        // Measured alone, it needs keys all the same.
+        if (path === "revocation" && !paths.includes("key upload")) await OPERATIONS["key upload"](subject);
         const cost = await costOf(subject, path);
         if (round >= 0) costs.get(path)?.[index]?.push(cost);
       }
@@ -113,12 +115,11 @@ async function measure(subjects: readonly Subject[], rounds: number, paths: read
   return paths.map((path): Figures => {
     const [floor = [], ...own] = costs.get(path) ?? [];
     const [one = [], other = []] = own;
-    const median = (runs: readonly Cost[]) => percentile(processors(runs), 0.5);
     return {
       path,
-      floor: median(floor),
-      own: own.map(median),
-      ratios: own.map((runs) => medianRatio(processors(floor), processors(runs))),
+      floor: mean(processors(floor)),
+      own: own.map((runs) => mean(processors(runs))),
+      ratios: own.map((runs) => mean(processors(floor)) / mean(processors(runs))),
       processor: medianRatio(processors(one), processors(other)),
       time: medianRatio(
         one.map(({ time }) => time),
@@ -130,6 +131,11 @@ async function measure(subjects: readonly Subject[], rounds: number, paths: read
 
 function processors(runs: readonly Cost[]): readonly number[] {
   return runs.map(({ processor }) => processor);
+}
+
+/** Of all rounds together. */
+function mean(numbers: readonly number[]): number {
+  return numbers.reduce((sum, each) => sum + each, 0) / numbers.length;
 }
 
 /** Round by round, since a slow moment of the machine is one for both. */

@@ -2,7 +2,7 @@
 
 import { readdirSync, readFileSync } from "node:fs";
 
-/** Microseconds of one process so far, with its children that have ended where asked; the kernel counts in hundredths of a second. */
+/** Microseconds of one process so far, with its children that have ended where asked: of those the kernel counts in hundredths of a second. */
 export function processorTime(pid: number, withEnded = false): number {
   const stat = read(pid);
   if (stat === undefined) return Number.NaN;
@@ -38,5 +38,20 @@ function read(pid: number) {
     .split(" ")
     .map(Number);
   const [parent = 0, user = 0, system = 0, endedUser = 0, endedSystem = 0] = [1, 11, 12, 13, 14].map((n) => fields[n]);
-  return { parent, own: (user + system) * 10_000, ended: (endedUser + endedSystem) * 10_000 };
+  // Where threads have ended, what they used is in the hundredths alone.
+  const own = Math.max((user + system) * 10_000, ofThreads(pid));
+  return { parent, own, ended: (endedUser + endedSystem) * 10_000 };
+}
+
+/** Microseconds of the process's threads, to the nanosecond, as the scheduler counts them; 0 where it does not, or for a process that is gone. */
+function ofThreads(pid: number): number {
+  try {
+    const threads = readdirSync(`/proc/${pid}/task`);
+    const nanoseconds = threads.map((thread) =>
+      Number.parseInt(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, "utf8"), 10),
+    );
+    return nanoseconds.reduce((sum, each) => sum + each, 0) / 1000;
+  } catch {
+    return 0;
+  }
 }
