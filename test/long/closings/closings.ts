@@ -93,8 +93,7 @@ const windowOver: Closing["ask"] = async (lane, { userId }, random) => {
   const isAskedAgain = random === undefined;
   try {
     if (isAskedAgain) await lane.sql(`update closings set due_at = now() where user_id = ${userId}`);
-    let said = "its window is still to be ended";
-    let kind: Answer["kind"] = "none";
+    let answer: Answer = { kind: "none", text: "its window is still to be ended" };
     for (let attempt = 0; attempt < 1200; attempt++) {
       const [row] = await lane.sql(`select hours_due_at > now() + interval '1 hour' as is_over,
         exists (select 1 from closings where user_id = u.id and kind = 'shut') as owes,
@@ -103,13 +102,13 @@ const windowOver: Closing["ask"] = async (lane, { userId }, random) => {
       if (row === undefined) throw new Error("the user is gone");
       if (row.is_over === true) {
         if (row.owes !== true) return { kind: "done", text: "its window is over" };
-        said = String(row.said);
-        kind = HONEST.test(said) ? "open" : "owed";
-        if (kind === "owed" || !isAskedAgain) break;
+        const text = String(row.said);
+        answer = { kind: HONEST.test(text) ? "open" : "owed", text };
+        if (answer.kind === "owed" || !isAskedAgain) return answer;
       }
       await Bun.sleep(100);
     }
-    return { kind, text: said };
+    return answer;
   } catch (error) {
     return { kind: "none", text: String(error).split("\n")[0] ?? "" };
   }
