@@ -55,7 +55,7 @@ export interface Candidate {
   readonly binary: string;
 }
 
-/** A path over the rounds: means, which nothing is lost of, and medians of what compares two candidates. */
+/** A path over all rounds: means, and what compares two candidates as medians of the rounds. */
 export interface Figures {
   readonly path: HotPath;
   /** Microseconds for one operation, of the floor and of each candidate in their order. */

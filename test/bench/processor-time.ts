@@ -6,22 +6,25 @@ import { readdirSync, readFileSync } from "node:fs";
 export function processorTime(pid: number, withEnded = false): number {
   const stat = read(pid);
   if (stat === undefined) return Number.NaN;
-  return withEnded ? stat.own + stat.ended : stat.own;
+  const own = exactly(pid, stat.own);
+  return withEnded ? own + stat.ended : own;
 }
 
 /** The same of a process and of all that it has started, ended or not. */
 export function treeTime(root: number): number {
   const children = new Map<number, number[]>();
-  const times = new Map<number, number>();
+  const stats = new Map<number, { readonly own: number; readonly ended: number }>();
   for (const name of readdirSync("/proc")) {
     const pid = Number(name);
     const stat = Number.isNaN(pid) ? undefined : read(pid);
     if (stat === undefined) continue;
-    times.set(pid, stat.own + stat.ended);
+    stats.set(pid, stat);
     children.set(stat.parent, [...(children.get(stat.parent) ?? []), pid]);
   }
-  const sum = (pid: number): number =>
-    (times.get(pid) ?? 0) + (children.get(pid) ?? []).reduce((total, child) => total + sum(child), 0);
+  const sum = (pid: number): number => {
+    const { own = 0, ended = 0 } = stats.get(pid) ?? {};
+    return exactly(pid, own) + ended + (children.get(pid) ?? []).reduce((total, child) => total + sum(child), 0);
+  };
   return sum(root);
 }
 
@@ -38,20 +41,21 @@ function read(pid: number) {
     .split(" ")
     .map(Number);
   const [parent = 0, user = 0, system = 0, endedUser = 0, endedSystem = 0] = [1, 11, 12, 13, 14].map((n) => fields[n]);
-  // Where threads have ended, what they used is in the hundredths alone.
-  const own = Math.max((user + system) * 10_000, ofThreads(pid));
-  return { parent, own, ended: (endedUser + endedSystem) * 10_000 };
+  return { parent, own: (user + system) * 10_000, ended: (endedUser + endedSystem) * 10_000 };
 }
 
-/** Microseconds of the process's threads, to the nanosecond, as the scheduler counts them; 0 where it does not, or for a process that is gone. */
-function ofThreads(pid: number): number {
+/**
+ * What a process itself has used, in microseconds: to the nanosecond, as the scheduler counts its threads. What threads have used that ended, or
+ * those of a process that is gone, is in the hundredths of a second alone.
+ */
+function exactly(pid: number, hundredths: number): number {
   try {
     const threads = readdirSync(`/proc/${pid}/task`);
     const nanoseconds = threads.map((thread) =>
       Number.parseInt(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, "utf8"), 10),
     );
-    return nanoseconds.reduce((sum, each) => sum + each, 0) / 1000;
+    return Math.max(hundredths, nanoseconds.reduce((sum, each) => sum + each, 0) / 1000);
   } catch {
-    return 0;
+    return hundredths;
   }
 }
