@@ -3,7 +3,7 @@
 import { expect } from "bun:test";
 import type { Locator, Page } from "playwright-core";
 import { HANG } from "../../support/hang.ts";
-import { focusedName } from "./browser.ts";
+import { focusedName, soon } from "./browser.ts";
 
 type Role = "button" | "link" | "radio" | "checkbox" | "textbox" | "searchbox" | "combobox" | "spinbutton";
 type Name = string | RegExp;
@@ -43,6 +43,8 @@ export function keyboard(page: Page): Hands {
     press: async (role, name) => {
       const target = control(page, role, name);
       await reach(page, target, role === "radio");
+      // As a mouse waits: a button takes no press until what it will do is shown.
+      await soon(async () => expect(await target.isEnabled()).toBe(true));
       await page.keyboard.press(role === "button" || role === "link" ? "Enter" : "Space");
       await expectFocus(page, `after pressing ${role} ${name}`);
     },
