@@ -68,6 +68,7 @@ function pageOf(outputs: readonly BuildArtifact[]): string {
 <meta name="robots" content="noindex">
 <title>User access</title>
 <link rel="icon" href="data:image/svg+xml,${encodeURIComponent(ICON)}">
+<link rel="preload" href="/api/v1/console/config" as="fetch" crossorigin>
 <link rel="stylesheet" href="${ASSET_ROOT}/${nameOf(style)}">
 <script type="module" src="${ASSET_ROOT}/${nameOf(script)}"></script>
 </head>

@@ -36,7 +36,7 @@ export function useSession(): Session {
 }
 
 export function SessionProvider({ children }: { readonly children: ComponentChildren }) {
-  const [state, setState] = useState<SessionState>({ kind: "loading" });
+  const [state, setState] = useState<SessionState>(() => (isMarked() ? { kind: "loading" } : NONE));
   const refresh = useCallback(() => {
     readSession().then(setState, (failure: unknown) => setState({ kind: "failed", failure }));
   }, []);
@@ -51,7 +51,7 @@ export function SessionProvider({ children }: { readonly children: ComponentChil
     const others = new BroadcastChannel("session");
     // The other tab's storage may become visible only after its message, so the message says what happened.
     others.onmessage = ({ data }: MessageEvent<News>) => {
-      if (data === "left") setState({ kind: "none", ended: false });
+      if (data === "left") setState(NONE);
       else askSession().then(setState, (failure: unknown) => setState({ kind: "failed", failure }));
     };
     // A page that the back button brings out of the browser's memory may show what has since been left.
@@ -81,7 +81,7 @@ export function SessionProvider({ children }: { readonly children: ComponentChil
       localStorage.removeItem(MARK);
       // The answer had the browser forget all; this says nothing of what was done here.
       for (const [name, value] of kept) if (value !== null) localStorage.setItem(name, value);
-      setState({ kind: "none", ended: false });
+      setState(NONE);
       tellOthers("left");
     },
     end,
@@ -99,8 +99,14 @@ export const CHOSEN_LOGIN = "login";
 /** What is this browser's rather than the session's. */
 const KEPT = [CHOSEN_LOGIN, SINGLE_KEYS, COMPACT];
 
+const NONE: SessionState = { kind: "none", ended: false };
+
+function isMarked(): boolean {
+  return localStorage.getItem(MARK) !== null;
+}
+
 async function readSession(): Promise<SessionState> {
-  return localStorage.getItem(MARK) === null ? { kind: "none", ended: false } : await askSession();
+  return isMarked() ? await askSession() : NONE;
 }
 
 async function askSession(): Promise<SessionState> {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Browser } from "playwright-core";
-import { describeInBrowser, expectNoFaults, openPage, soon } from "./support/browser.ts";
+import { atRest, describeInBrowser, expectNoFaults, openPage, soon } from "./support/browser.ts";
 import { openBrowser } from "./support/chromium.ts";
 import { type ConsoleApp, openConsoleApp } from "./support/console-app.ts";
 
@@ -28,6 +28,47 @@ describeInBrowser("the first page", () => {
       ).toBe(1),
     );
     expectNoFaults(watched);
+    await watched.close();
+  });
+
+  test.each(["/", "/apply", "/login"])(
+    "at %s nothing moves once it is seen, and what it shows is asked for once",
+    async (path) => {
+      await system.admin();
+      for (const width of [412, 1280]) {
+        const watched = await openPage(browser, system.origin, { viewport: { width, height: 823 } });
+        const { page } = watched;
+        const asked: string[] = [];
+        page.on("request", (request) => void asked.push(new URL(request.url()).pathname));
+        await page.addInitScript(() => {
+          const moved: string[] = [];
+          Object.assign(globalThis, { moved });
+          new PerformanceObserver((list) => {
+            for (const shift of list.getEntries()) moved.push(JSON.stringify(shift));
+          }).observe({ type: "layout-shift", buffered: true });
+          // However slow this machine is, the answer is waited for.
+          const later = setTimeout;
+          Object.assign(globalThis, {
+            setTimeout: (work: () => void, time?: number) => (time === 1000 ? 0 : later(work, time)),
+          });
+        });
+        await page.goto(path);
+        await page.getByRole("contentinfo").getByText("uam 0.0.0-test").waitFor();
+        await page.locator("h1[tabindex]").waitFor();
+        await atRest(page);
+        expect(await page.evaluate(() => (globalThis as unknown as { moved: string[] }).moved)).toEqual([]);
+        expect(asked.filter((one) => one === "/api/v1/console/config")).toHaveLength(1);
+        expectNoFaults(watched);
+        await watched.close();
+      }
+    },
+  );
+
+  test("is shown without what the service says of itself, where that does not come", async () => {
+    const watched = await openPage(browser, system.origin);
+    await watched.page.route("**/console/config", () => {});
+    await watched.page.goto("/");
+    await watched.page.getByRole("heading", { level: 1, name: "SSH access for a limited time" }).waitFor();
     await watched.close();
   });
 });

@@ -1,8 +1,8 @@
 /** The first page: what this is, and where to go. */
 
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { PAGES } from "../../../shared/product/pages.ts";
-import { type Installation, readInstallation } from "../../installation.ts";
+import { type Installation, readInstallation, useInstallation } from "../../installation.ts";
 import { homeOf } from "../../navigation.ts";
 import { useSession } from "../../session.tsx";
 import { publicTexts } from "../../texts/public.ts";
@@ -47,19 +47,17 @@ export function Home() {
 
 /** Until there is an administrator: how to make one. Never here in the browser, where anybody could. */
 function Setup() {
-  const [config, setConfig] = useState<Installation>();
+  const [fresh, setFresh] = useState<Installation>();
+  const known = useInstallation();
+  const config = fresh ?? known;
   const [isMade, setMade] = useState(false);
   const [isStillNone, setStillNone] = useState(false);
-  useEffect(() => {
-    // Without it the page is only shorter.
-    readInstallation().then(setConfig, () => {});
-  }, []);
   const looking = useAction(async () => {
     setStillNone(false);
-    const fresh = await readInstallation();
-    setMade(fresh.setup === null);
-    setStillNone(fresh.setup !== null);
-    setConfig(fresh);
+    const now = await readInstallation();
+    setMade(now.setup === null);
+    setStillNone(now.setup !== null);
+    setFresh(now);
   });
   const { setup } = publicTexts;
   if (isMade) {

@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { ApiFailure, api } from "../../../api.ts";
-import { readInstallation } from "../../../installation.ts";
+import { useInstallation } from "../../../installation.ts";
 import type { Principal } from "../../../session.tsx";
 import { publicTexts } from "../../../texts/public.ts";
 import { useAction } from "../../../ui/action.ts";
@@ -93,14 +93,7 @@ export function CodeStep({ name, onName, sentTo, link, onEntered, anotherUrl }: 
 /** Possible reasons if no mail comes. */
 function NoMail() {
   const { code: texts } = publicTexts;
-  const [contact, setContact] = useState("");
-  useEffect(() => {
-    // Without it there is one hint less.
-    readInstallation().then(
-      (config) => setContact(config.contact),
-      () => {},
-    );
-  }, []);
+  const contact = useInstallation()?.contact ?? "";
   return (
     <details>
       <summary>{texts.noMail}</summary>

@@ -3,7 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { SsoOutcome } from "../../../../shared/product/sso-outcomes.ts";
 import { api, searchOf } from "../../../api.ts";
-import { readInstallation } from "../../../installation.ts";
+import { useInstallation } from "../../../installation.ts";
 import { CHOSEN_LOGIN, type Principal } from "../../../session.tsx";
 import { publicTexts } from "../../../texts/public.ts";
 import { Button } from "../../../ui/button.tsx";
@@ -16,15 +16,8 @@ const BEGIN = "/api/v1/auth/oidc/login";
 
 /** The button, where single sign-on is set up. */
 export function SsoLogin({ query: { next } }: { readonly query: Query }) {
-  const [name, setName] = useState<string>();
+  const name = useInstallation()?.sso?.name;
   const [isLeaving, setLeaving] = useState(false);
-  useEffect(() => {
-    // Without it the page is only shorter.
-    readInstallation().then(
-      ({ sso }) => setName(sso?.name),
-      () => {},
-    );
-  }, []);
   if (name === undefined) return null;
   const { sso, login } = publicTexts;
   return (
