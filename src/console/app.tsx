@@ -10,6 +10,7 @@ import { Finder } from "./finder.tsx";
 import { Footer } from "./footer.tsx";
 import { type Installation, useInstallation } from "./installation.ts";
 import { navigationFor } from "./navigation.ts";
+import { Apply } from "./pages/public/apply.tsx";
 import { Home } from "./pages/public/home.tsx";
 import { Login } from "./pages/public/login.tsx";
 import { maySee } from "./roles.ts";
@@ -23,7 +24,6 @@ import { Failure, Notice } from "./ui/notice.tsx";
 
 // Pages that somebody opens on one day are one file, loaded with the first of them: many small files compress worse.
 const seldomPages = () => import("./pages/public/seldom-pages.ts");
-const Apply = lazy(async () => (await import("./pages/public/apply.tsx")).Apply);
 const NotFound = lazy(async () => (await seldomPages()).NotFound);
 const adminPages = () => import("./pages/admin/pages.ts");
 const PAGES_BY_AREA = [
