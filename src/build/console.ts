@@ -3,7 +3,7 @@
 import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import process from "node:process";
-import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+import { brotliCompressSync, constants } from "node:zlib";
 import type { BuildArtifact } from "bun";
 import { ASSET_ROOT } from "../server/console/bundle.ts";
 import type { ConsoleBundle, ConsoleFile } from "../server/console/carried.ts";
@@ -47,7 +47,6 @@ async function packed(output: BuildArtifact): Promise<ConsoleFile> {
   return {
     type: output.path.endsWith(".css") ? "text/css; charset=utf-8" : "text/javascript; charset=utf-8",
     br: br.toString("base64"),
-    gzip: gzipSync(content, { level: 9 }).toString("base64"),
   };
 }
 

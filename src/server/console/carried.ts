@@ -1,10 +1,10 @@
 /** The console that the binary carries: the build puts it in the place of this module. */
 
-/** One script or style sheet; both encodings as base64. */
+/** One script or style sheet. */
 export interface ConsoleFile {
   readonly type: string;
+  /** Compressed with brotli, as base64; the service makes other encodings of it. */
   readonly br: string;
-  readonly gzip: string;
 }
 
 /** The files of the console. */

@@ -1,7 +1,7 @@
 /** Serves the console: one document for every page, and its scripts and styles. No database, no session, nothing to decide. */
 
 import { createHash } from "node:crypto";
-import { gunzipSync } from "node:zlib";
+import { brotliDecompressSync, gzipSync } from "node:zlib";
 import { isPage } from "../../shared/product/pages.ts";
 import { ASSET_ROOT } from "./bundle.ts";
 import type { ConsoleBundle, ConsoleFile } from "./carried.ts";
@@ -57,16 +57,21 @@ const FOR_EVER = "public, max-age=31536000, immutable";
 interface EncodedFile {
   readonly type: string;
   readonly br: Uint8Array<ArrayBuffer>;
-  readonly gzip: Uint8Array<ArrayBuffer>;
-  /** Without either; unpacked at the first request for it, and kept: anybody may ask for it all the time. */
+  /** Both are made at the first request for them, and kept: anybody may ask for them all the time. */
+  readonly gzip: () => Uint8Array<ArrayBuffer>;
   readonly plain: () => Uint8Array<ArrayBuffer>;
 }
 
-function decode({ type, br, gzip }: ConsoleFile): EncodedFile {
-  const zipped = new Uint8Array(Buffer.from(gzip, "base64"));
-  let unpacked: Uint8Array<ArrayBuffer> | undefined;
-  const plain = () => (unpacked ??= new Uint8Array(gunzipSync(zipped)));
-  return { type, br: new Uint8Array(Buffer.from(br, "base64")), gzip: zipped, plain };
+function decode({ type, br: carried }: ConsoleFile): EncodedFile {
+  const br = new Uint8Array(Buffer.from(carried, "base64"));
+  const plain = once(() => brotliDecompressSync(br));
+  const gzip = once(() => gzipSync(plain(), { level: 9 }));
+  return { type, br, gzip, plain };
+}
+
+function once(make: () => Uint8Array): () => Uint8Array<ArrayBuffer> {
+  let made: Uint8Array<ArrayBuffer> | undefined;
+  return () => (made ??= new Uint8Array(make()));
 }
 
 function answerFile(request: Request, { type, br, gzip, plain }: EncodedFile): Response {
@@ -78,7 +83,7 @@ function answerFile(request: Request, { type, br, gzip, plain }: EncodedFile): R
   });
   const encoding = accepts(accepted, "br") ? "br" : accepts(accepted, "gzip") ? "gzip" : undefined;
   if (encoding !== undefined) headers.set("content-encoding", encoding);
-  const body = encoding === "br" ? br : encoding === "gzip" ? gzip : plain();
+  const body = encoding === "br" ? br : encoding === "gzip" ? gzip() : plain();
   return respond(request, body, headers);
 }
 

@@ -1,6 +1,6 @@
 /** What a browser loads of the console, in bytes as they travel: compressed with brotli. */
 
-import { gunzipSync } from "node:zlib";
+import { brotliDecompressSync } from "node:zlib";
 import type { ConsoleBundle } from "../../../src/server/console/carried.ts";
 
 /** Besides the first script, what somebody loads who applies for access and later logs in: what sends these, and the captcha's other way. */
@@ -47,5 +47,5 @@ function bytesOf({ files }: ConsoleBundle, name: string): number {
 }
 
 function textOf({ files }: ConsoleBundle, name: string): string {
-  return gunzipSync(Buffer.from(files[name]?.gzip ?? "", "base64")).toString();
+  return brotliDecompressSync(Buffer.from(files[name]?.br ?? "", "base64")).toString();
 }
