@@ -6,7 +6,14 @@ import { PAGES, userPage } from "../../../../src/shared/product/pages.ts";
 import { DAY, MINUTE, shift } from "../../../../src/shared/time/clock.ts";
 import type { Client } from "../../../support/app.ts";
 import { axeFinds } from "../../support/axe.ts";
-import { describeInBrowser, expectNoFaults, focusedName, soon, type WatchedPage } from "../../support/browser.ts";
+import {
+  atRest,
+  describeInBrowser,
+  expectNoFaults,
+  focusedName,
+  soon,
+  type WatchedPage,
+} from "../../support/browser.ts";
 import { openBrowser } from "../../support/chromium.ts";
 import { type ConsoleApp, openConsoleApp, openSignedIn } from "../../support/console-app.ts";
 import { arrive, says } from "../../support/journeys.ts";
@@ -206,6 +213,8 @@ describeInBrowser("the end of a user's access", () => {
     await undo().click();
     await says(page, /^Undone: access of anna ends /);
     expect((await user()).expire_at).toBe(before);
+    // There is a way back only from what is shown.
+    await atRest(page);
     await page.getByRole("button", { name: "Let go … anna" }).click();
     await dialog().getByLabel("When access ends").selectOption("now");
     await dialog().getByRole("button", { name: "Disable now" }).click();
