@@ -60,6 +60,15 @@ function useName(id: number | null): string {
   return useCompanyRecord(id)?.name ?? "";
 }
 
+/** The same, and until it is known the name of the company before. */
+function useLastName(id: number | null): string {
+  const record = useCompanyRecord(id);
+  const last = useRef("");
+  if (id === null) last.current = "";
+  else if (record !== undefined) last.current = record.name;
+  return last.current;
+}
+
 /** Among the facts about a user: the company, which leads to its page, and that they manage it. */
 export function CompanyFact({ user: { company_id: id, manager } }: { readonly user: OfCompany }) {
   const name = useName(id);
@@ -122,7 +131,7 @@ interface FilterProps {
 /** A part of a name that is only one company's chooses it once it is typed: not under the fingers of who is typing. */
 export function CompanyFilter({ id, onId }: FilterProps) {
   const [hint, setHint] = useState(choice.filterHint);
-  const name = useName(id === "" ? null : Number(id));
+  const name = useLastName(id === "" ? null : Number(id));
   const look = async (text: string, isTyped = false) => {
     try {
       const { only, fault = choice.filterHint, id: named } = await find(text);

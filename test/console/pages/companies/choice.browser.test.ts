@@ -112,6 +112,19 @@ describeInBrowser("the company of a user", () => {
       await says(page, "No company has that in its name.");
       await hands.type("Company", "ab");
       await says(page, "2 companies have that in their names: choose one.");
+      // A name that is on its way is not put over what somebody types meanwhile.
+      let answer: (() => void) | undefined;
+      await page.route(`**/companies/${two}`, (route) => {
+        answer = () => void route.continue();
+      });
+      await hands.type("Company", "åkerman ab");
+      await soon(async () => expect(new URL(page.url()).search).toBe(`?company=${two}`));
+      await hands.type("Company", "ab");
+      await soon(async () => expect(answer).toBeDefined());
+      answer?.();
+      await says(page, "2 companies have that in their names: choose one.");
+      await atRest(page);
+      expect(await page.getByLabel("Company").inputValue()).toBe("ab");
       await hands.type("Company", "åkerman ab");
       await page.getByRole("link", { name: "bob", exact: true }).waitFor();
       expect(new URL(page.url()).search).toBe(`?company=${two}`);
