@@ -1,6 +1,6 @@
 /** Single sign-on in a real browser, with a real provider. */
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import type { Browser } from "playwright-core";
 import { sessions } from "../../src/store/schema-auth.ts";
@@ -20,8 +20,8 @@ describeInBrowser("single sign-on", () => {
     const variables = ssoVariables(provider.issuer, { UAM_OIDC_NAME: "Example Corp" });
     [system, browser] = await Promise.all([openConsoleApp(variables), openBrowser()]);
     await provider.rotate(`${system.origin}/api/v1/auth/oidc/callback`);
-    meetClock(system);
   });
+  beforeEach(() => meetClock(system));
   afterAll(async () => {
     await browser?.close();
     await system?.close();
