@@ -4,6 +4,7 @@ import { describe, expect } from "bun:test";
 import process from "node:process";
 import type { Browser, BrowserContextOptions, Page, Request } from "playwright-core";
 import { HANG, SHORT_HANG } from "../../support/hang.ts";
+import { slowPage } from "./slow.ts";
 
 /** Tests with a browser run when asked for with UAM_TEST_BROWSER=1, as CI does; then a missing browser is a failure. */
 export const describeInBrowser = process.env.UAM_TEST_BROWSER === "1" ? describe : describe.skip;
@@ -35,6 +36,7 @@ export async function openPage(
   });
   context.setDefaultTimeout(HANG);
   const page = await context.newPage();
+  await slowPage(page);
   const faults: string[] = [];
   page.on("console", (message) => {
     if (message.type() === "error" && !isRefusal(message.text())) faults.push(message.text());

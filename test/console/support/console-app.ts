@@ -8,6 +8,7 @@ import { readLogo } from "../../../src/server/console/logo.ts";
 import { ADMIN_PASSWORD, CODE_COOLDOWN, createTestApp, type TestApp } from "../../support/app.ts";
 import { logIn, openPage, type WatchedPage } from "./browser.ts";
 import type { Screen } from "./screens.ts";
+import { answerSlowly } from "./slow.ts";
 
 export interface ConsoleApp extends TestApp {
   readonly origin: string;
@@ -38,7 +39,9 @@ export async function openConsoleApp(
     { UAM_BASE_URL: origin, ...MAIL, ...variables },
     { pages, logo: () => logo?.path },
   );
-  server.reload({ fetch: (request) => system.app.fetch(request, "127.0.0.1") });
+  server.reload({
+    fetch: (request) => answerSlowly(request, async (late) => await system.app.fetch(late, "127.0.0.1")),
+  });
   return {
     ...system,
     origin,
