@@ -1,7 +1,7 @@
 /** Whether a change that takes access away is true on every host, and from when on it certainly is. */
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { desc, eq, sql } from "drizzle-orm";
+import { eq, type SQL, sql } from "drizzle-orm";
 import { UamError } from "../../shared/errors.ts";
 import type { LogFields } from "../../shared/log.ts";
 import { withoutPrefix } from "../../shared/text/account-name.ts";
@@ -34,6 +34,8 @@ const LONGEST_LOOK = 200;
 type Change = typeof fleetChanges.$inferSelect;
 
 interface Pending {
+  /** Of the change. */
+  readonly recordId: number;
   readonly name: string;
   /** Null for a host that never had a lease, and so has never opened anything. */
   readonly leaseUntil: Date | null;
@@ -51,8 +53,9 @@ export const UNCONFIRMED = sql`(
   or exists (select 1 from host_problems p where p.host_id = h.id and p.account = c.account and p.kind = 'refused'))`;
 
 /**
- * Waits until every remote host has confirmed the newest change to the user's access, but no longer than `UAM_FLEET_WAIT`. Undefined where
- * no remote host is concerned. Call it once the change is committed. Throws `internal`, saying that the change is made, if the database does
+ * Waits until every remote host has confirmed all that was taken from the user, but no longer than `UAM_FLEET_WAIT`: not the newest change
+ * alone, which may be somebody else's, or leave out a host that an earlier one was about. Undefined where no remote host is concerned. Call it
+ * once the change is committed. Throws `internal`, saying that the change is made, if the database does
  * not say which hosts have: of hosts of which nothing is known, nothing may be promised.
  */
 export async function awaitHosts(services: Services, userId: number): Promise<Confirmation | undefined> {
@@ -61,7 +64,9 @@ export async function awaitHosts(services: Services, userId: number): Promise<Co
 
 /** The same of a change that is about hosts, by the number of its record. */
 export async function awaitRecord(services: Services, recordId: number): Promise<Confirmation | undefined> {
-  return await readAnswers(services, { recordId }, () => waitFor(services, recordId));
+  return await readAnswers(services, { recordId }, async () =>
+    waitFor(services, await readChanges(services, eq(fleetChanges.recordId, recordId))),
+  );
 }
 
 async function readAnswers(
@@ -82,35 +87,44 @@ async function readAnswers(
 
 async function wait(services: Services, userId: number): Promise<Confirmation | undefined> {
   if (!(await hasRemoteHosts(services))) return undefined;
-  const [change] = await services.autocommit
-    .select({ recordId: fleetChanges.recordId })
-    .from(fleetChanges)
-    .where(eq(fleetChanges.userId, userId))
-    .orderBy(desc(fleetChanges.recordId))
-    .limit(1);
-  return change === undefined ? undefined : await waitFor(services, change.recordId);
+  return await waitFor(services, notCovered(await readChanges(services, eq(fleetChanges.userId, userId))));
 }
 
-async function waitFor(services: Services, recordId: number): Promise<Confirmation | undefined> {
-  const known = await readChange(services, recordId);
-  if (known === undefined) return undefined;
+/** Without those of whose hosts each is in a later one, too: who has confirmed that has confirmed what was before. */
+function notCovered(changes: readonly Change[]): readonly Change[] {
+  const later = new Set<number>();
+  return changes.toReversed().filter(({ hosts }) => {
+    const isCovered = hosts.every((id) => later.has(id));
+    for (const id of hosts) later.add(id);
+    return !isCovered;
+  });
+}
+
+async function waitFor(services: Services, changes: readonly Change[]): Promise<Confirmation | undefined> {
+  if (changes.length === 0) return undefined;
   const began = performance.now();
   // The leases of the hosts right after the commit: a later lease comes with the change.
-  const leases = new Map((await pendingOf(services, known)).map((one) => [one.name, one.leaseUntil]));
-  await attempt(services, () => storeEnd(services, known, [...leases.values()]));
-  let slowest = [...leases.keys()][0] ?? "";
-  let isPending = leases.size > 0;
+  const atFirst = await pendingOf(services, changes);
+  const leases = new Map(atFirst.map((one) => [one.name, one.leaseUntil]));
+  for (const change of changes) await attempt(services, () => storeEnd(services, change, leasesOf(change, atFirst)));
+  const slowest = new Map(atFirst.toReversed().map((one) => [one.recordId, one.name]));
+  let isPending = atFirst.length > 0;
   for (let wait = FIRST_LOOK; isPending; wait = Math.min(LONGEST_LOOK, wait * 1.5)) {
-    const left = services.policy.fleetWait - (performance.now() - began);
-    if (left <= 0) break;
-    await sleep(Math.min(wait, left));
-    const [first] = await pendingOf(services, known, 1);
-    slowest = first?.name ?? slowest;
+    const rest = services.policy.fleetWait - (performance.now() - began);
+    if (rest <= 0) break;
+    await sleep(Math.min(wait, rest));
+    const [first] = await pendingOf(services, changes, 1);
+    if (first !== undefined) slowest.set(first.recordId, first.name);
     isPending = first !== undefined;
   }
-  const pending = isPending ? (await pendingOf(services, known)).map(({ name }) => name) : [];
-  const total = known.hosts.length;
-  if (pending.length === 0) await attempt(services, () => settle(services, known, { pending, slowest }));
+  const unconfirmed = isPending ? await pendingOf(services, changes) : [];
+  for (const change of changes) {
+    const { recordId } = change;
+    if (unconfirmed.some((one) => one.recordId === recordId)) continue;
+    await attempt(services, () => settle(services, change, { pending: [], slowest: slowest.get(recordId) ?? "" }));
+  }
+  const pending = [...new Set(unconfirmed.map(({ name }) => name))];
+  const total = new Set(changes.flatMap(({ hosts }) => hosts)).size;
   const ends = pending.map((name) => leases.get(name) ?? null);
   return {
     total,
@@ -118,6 +132,10 @@ async function waitFor(services: Services, recordId: number): Promise<Confirmati
     pending: pending.slice(0, MAX_NAMES),
     effectiveBy: asEnd(latest(ends, services.clock.now())),
   };
+}
+
+function leasesOf({ recordId }: Change, pending: readonly Pending[]): readonly (Date | null)[] {
+  return pending.filter((one) => one.recordId === recordId).map(({ leaseUntil }) => leaseUntil);
 }
 
 /** What is noted of a change is no part of the answer: settleChanges() does it again. A full disk refuses it, and says who is pending. */
@@ -136,12 +154,11 @@ export async function settleChanges(services: Services): Promise<void> {
   if (!(await hasRemoteHosts(services))) return;
   await sweepRemoved(services);
   for (const { recordId } of await services.db.select({ recordId: fleetChanges.recordId }).from(fleetChanges)) {
-    const change = await readChange(services, recordId);
+    const [change] = await readChanges(services, eq(fleetChanges.recordId, recordId));
     if (change === undefined) continue;
-    const pending = await pendingOf(services, change);
+    const pending = await pendingOf(services, [change]);
     const now = services.clock.now();
-    const leases = pending.map(({ leaseUntil }) => leaseUntil);
-    const end = await storeEnd(services, change, leases);
+    const end = await storeEnd(services, change, leasesOf(change, pending));
     if (pending.length > 0 && end > now) continue;
     await settle(services, { ...change, effectiveBy: end }, { pending: pending.map(({ name }) => name), slowest: "" });
   }
@@ -158,13 +175,13 @@ async function sweepRemoved({ db }: Services): Promise<void> {
   await db.execute(sql`delete from removed_accounts where hosts = '{}'`);
 }
 
-async function readChange({ db }: Services, recordId: number): Promise<Change | undefined> {
+async function readChanges({ autocommit }: Services, which: SQL): Promise<readonly Change[]> {
   const { hosts: _, ...rest } = fleetColumns;
-  const [row] = await db
+  return await autocommit
     .select({ ...rest, hosts: sql<number[]>`to_json(${fleetChanges.hosts})` })
     .from(fleetChanges)
-    .where(eq(fleetChanges.recordId, recordId));
-  return row;
+    .where(which)
+    .orderBy(fleetChanges.recordId);
 }
 
 const fleetColumns = {
@@ -176,19 +193,19 @@ const fleetColumns = {
   effectiveBy: fleetChanges.effectiveBy,
 };
 
-/** The hosts that have not confirmed the change; by name, unless any one will do. One that is forgotten is not waited for. */
-async function pendingOf(
-  { db }: Services,
-  { recordId, userId, account, hosts }: Change,
-  most = hosts.length,
-): Promise<readonly Pending[]> {
-  const rows = await db.execute<{ name: string; lease_until: string | null }>(sql`
-    with c as (select ${recordId}::bigint as record_id, ${userId}::bigint as user_id, ${account}::text as account)
-    select h.name, h.lease_until from c
-      cross join unnest(${`{${hosts.join(",")}}`}::int[]) as x(id) join hosts h on h.id = x.id
+/** The hosts that have not confirmed the changes; by name, unless any one will do. One that is forgotten is not waited for. */
+async function pendingOf({ db }: Services, changes: readonly Change[], most?: 1): Promise<readonly Pending[]> {
+  const given = changes.map(
+    ({ recordId, userId, account, hosts }) =>
+      sql`(${recordId}::bigint, ${userId}::bigint, ${account}::text, ${`{${hosts.join(",")}}`}::int[])`,
+  );
+  const rows = await db.execute<{ record_id: string; name: string; lease_until: string | null }>(sql`
+    with c (record_id, user_id, account, hosts) as (values ${sql.join(given, sql`, `)})
+    select c.record_id, h.name, h.lease_until from c cross join unnest(c.hosts) as x(id) join hosts h on h.id = x.id
     where ${UNCONFIRMED}
-    ${most === 1 ? sql`` : sql`order by h.name`} limit ${most}`);
-  return rows.map(({ name, lease_until }) => ({
+    ${most === 1 ? sql`limit 1` : sql`order by h.name`}`);
+  return rows.map(({ record_id, name, lease_until }) => ({
+    recordId: Number(record_id),
     name,
     leaseUntil: lease_until === null ? null : new Date(lease_until),
   }));

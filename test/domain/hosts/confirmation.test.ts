@@ -240,6 +240,39 @@ describe("with hosts", () => {
     expect((await answered(() => admin.call("DELETE", `/users/${id}`))).body.data.hosts).toMatchObject({ total: 1 });
   });
 
+  test("so it is where hosts are taken one after the other: what one does not take, another has", async () => {
+    dead = await joinedAgent(t, "dead");
+    const late = await joinedAgent(t, "late");
+    const { id } = await t.user("rosa");
+    const give = (hosts: string[]) => admin.call("PUT", `/users/${id}/hosts`, { hosts, groups: [] });
+    await answered(() => give(["quick", "dead", "late"]));
+    for (const agent of [dead, late]) {
+      await agent.state();
+      await agent.report();
+    }
+    expect((await answered(() => give(["quick", "late"]))).body.data.taken).toMatchObject({ pending: ["dead"] });
+    const second = await answered(() => give(["quick"]));
+    expect(second.body.data.taken).toMatchObject({ total: 2, confirmed: 0, pending: ["dead", "late"] });
+    t.clock.advance(10);
+    await late.state();
+    await late.report();
+    await give(["quick", "elsewhere"]);
+    const last = await answered(() => give(["elsewhere"]));
+    expect(last.body.data.taken).toMatchObject({ total: 3, confirmed: 2, pending: ["dead"] });
+  });
+
+  test("so it is for who is answered only after somebody else's change of the same user", async () => {
+    dead = await joinedAgent(t, "dead");
+    const { id, client } = await t.user("rita");
+    const { body: key } = await client.call("POST", "/me/keys", { name: "laptop", public_key: freshKey() });
+    await dead.state();
+    await dead.report();
+    await answered(() => client.call("DELETE", `/me/keys/${key.data.id}`));
+    const other = await answered(() => admin.call("PUT", `/users/${id}/hosts`, { hosts: ["dead"], groups: [] }));
+    expect(other.body.data.taken).toMatchObject({ total: 2, confirmed: 1, pending: ["dead"] });
+    expect(await awaitHosts(t.services, id)).toMatchObject({ total: 2, pending: ["dead"] });
+  });
+
   test("so it is by the end of access on request, by a narrower profile, and where a host leaves a group", async () => {
     dead = await joinedAgent(t, "dead", "");
     const inStep = async () => {
