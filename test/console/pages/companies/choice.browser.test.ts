@@ -124,7 +124,7 @@ describeInBrowser("the company of a user", () => {
       answer?.();
       await says(page, "2 companies have that in their names: choose one.");
       await atRest(page);
-      expect(await page.getByLabel("Company").inputValue()).toBe("ab");
+      await soon(async () => expect(await page.getByLabel("Company").inputValue()).toBe("ab"));
       await hands.type("Company", "åkerman ab");
       await page.getByRole("link", { name: "bob", exact: true }).waitFor();
       expect(new URL(page.url()).search).toBe(`?company=${two}`);
