@@ -10,7 +10,7 @@ import { lockUser, requireUser, type User } from "../accounts/find-user.ts";
 import { giveLocalAccount, noteLeaving, removeLocalAccount } from "../accounts/local-account.ts";
 import { followProfile, noteProfile, type ProfileStep, takesAway } from "../accounts/profile-change.ts";
 import { profilesElsewhere } from "../accounts/profiles.ts";
-import { noteLostHosts } from "../accounts/remote-changes.ts";
+import { leavingHosts, noteLostHosts } from "../accounts/remote-changes.ts";
 import { auditedGrant } from "../operation/audited.ts";
 import { readCommitted } from "../operation/committed.ts";
 import type { Context } from "../operation/context.ts";
@@ -125,7 +125,9 @@ async function changeGrants(context: Context, userId: number, { find, detail = {
     const boundAfter = isBound ? await profilesElsewhere(op.tx, userId) : undefined;
     const bound = (id: number) => takesAway(boundBefore?.(id), boundAfter?.(id));
     const taken = [...planned.losing, ...planned.staying.filter(bound)].filter((id) => id !== LOCAL_HOST);
-    if (taken.length > 0) noteLostHosts(op, user, taken);
+    // A host that they had lost before, and that has not removed the account, lets them in as it did.
+    const lostBefore = (await leavingHosts(op.tx, user)).map(({ id }) => id);
+    if (taken.length > 0) noteLostHosts(op, user, [...new Set([...taken, ...lostBefore])]);
     const { before } = planned;
     op.record({ detail: { old_hosts: before.hosts.join(", "), old_groups: before.groups.join(", ") } });
     const after = await requireUser(op.tx, userId);

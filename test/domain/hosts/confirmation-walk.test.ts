@@ -85,9 +85,8 @@ const giveHosts: Step = async (world, person) => {
   if (status !== 200) return;
   const before = hostsOf(world, person);
   Object.assign(person, { hosts, groups });
-  const lost = [...before.difference(hostsOf(world, person))];
-  // It speaks of these only.
-  if (lost.length > 0) holdToIt(world, person, { what, confirmation: body.data.taken, about: lost });
+  const lost = before.difference(hostsOf(world, person));
+  if (lost.size > 0) holdToIt(world, person, { what, confirmation: body.data.taken });
 };
 
 const setNetworks: Step = async (world, person) => {

@@ -261,6 +261,18 @@ describe("with hosts", () => {
     expect(last.body.data.taken).toMatchObject({ total: 3, confirmed: 2, pending: ["dead"] });
   });
 
+  test("so it is where a host left a group before", async () => {
+    dead = await joinedAgent(t, "dead", "");
+    const { id } = await t.user("rolf");
+    const { id: groupId } = (await admin.call("POST", "/host-groups", { name: "web", hosts: ["dead"] })).body.data;
+    await answered(() => admin.call("PUT", `/users/${id}/hosts`, { hosts: ["quick"], groups: ["web"] }));
+    await dead.state();
+    await dead.report();
+    await admin.call("PATCH", `/host-groups/${groupId}`, { remove: ["dead"] });
+    const taken = await answered(() => admin.call("PUT", `/users/${id}/hosts`, { hosts: [], groups: ["web"] }));
+    expect(taken.body.data.taken).toMatchObject({ total: 2, confirmed: 1, pending: ["dead"] });
+  });
+
   test("so it is for who is answered only after somebody else's change of the same user", async () => {
     dead = await joinedAgent(t, "dead");
     const { id, client } = await t.user("rita");
