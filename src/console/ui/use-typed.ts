@@ -6,25 +6,32 @@ import { useEffect, useRef, useState } from "preact/hooks";
 const PAUSE = 300;
 
 /**
- * A text that is typed: shown at once, and told when typing pauses. What the address says meanwhile counts if it is another, but not over
- * what somebody typed since it was told.
+ * A text that is typed: shown at once, and told when typing pauses. What the address says meanwhile counts if it is another, but what came
+ * of a text that was told is not put over what somebody typed since.
  */
 export function useTyped(told: string, tell: (value: string) => void) {
   const [value, setValue] = useState(told);
   const [known, setKnown] = useState(told);
   const latest = useRef(tell);
   latest.current = tell;
-  const unanswered = useRef<string>();
+  /** What was told and may still come back, in any case: a name comes back as it is written. */
+  const unanswered = useRef(new Set<string>());
   if (told !== known) {
     setKnown(told);
+    const isLate = unanswered.current.delete(told.toLowerCase()) && told.toLowerCase() !== value.toLowerCase();
     // The back button, a link, or what came of what was told last.
-    if (unanswered.current === undefined || unanswered.current === value) setValue(told);
-    unanswered.current = undefined;
+    if (!isLate) {
+      setValue(told);
+      unanswered.current.clear();
+    }
   }
   useEffect(() => {
-    if (value === told) return;
+    if (value === told) {
+      unanswered.current.clear();
+      return;
+    }
     const timer = setTimeout(() => {
-      unanswered.current = value;
+      unanswered.current.add(value.toLowerCase());
       latest.current(value);
     }, PAUSE);
     return () => clearTimeout(timer);

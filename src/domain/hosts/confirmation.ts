@@ -55,8 +55,8 @@ export const UNCONFIRMED = sql`(
 /**
  * Waits until every remote host has confirmed all that was taken from the user, but no longer than `UAM_FLEET_WAIT`: not the newest change
  * alone, which may be somebody else's, or leave out a host that an earlier one was about. Undefined where no remote host is concerned. Call it
- * once the change is committed. Throws `internal`, saying that the change is made, if the database does
- * not say which hosts have: of hosts of which nothing is known, nothing may be promised.
+ * once the change is committed. Throws `internal`, saying that the change is made, if the database does not say which hosts have: of hosts of
+ * which nothing is known, nothing may be promised.
  */
 export async function awaitHosts(services: Services, userId: number): Promise<Confirmation | undefined> {
   return await readAnswers(services, { userId }, () => wait(services, userId));

@@ -133,6 +133,17 @@ describeInBrowser("the company of a user", () => {
       await page.keyboard.press("Enter");
       await page.getByRole("link", { name: "alice", exact: true }).waitFor();
       await soon(async () => expect(await page.getByLabel("Company").inputValue()).toBe("Lindqvist AB"));
+      // What led nowhere, and was taken back, is not put in the place of where a link leads.
+      await hands.type("Company", "nobody");
+      await says(page, "No company has that in its name.");
+      await hands.type("Company", "Lindqvist AB");
+      await page.evaluate((id) => history.pushState(null, "", `?company=${id}`), two);
+      await page.goBack();
+      await page.goForward();
+      await page.getByRole("link", { name: "bob", exact: true }).waitFor();
+      await soon(async () => expect(await page.getByLabel("Company").inputValue()).toBe("Åkerman AB"));
+      await atRest(page);
+      expect(new URL(page.url()).search).toBe(`?company=${two}`);
       await hands.type("Company", "");
       await says(page, "3 users.");
       await page.goto(`${PAGES.users}?company=x`);
