@@ -90,7 +90,7 @@ async function wait(services: Services, userId: number): Promise<Confirmation | 
   return await waitFor(services, notCovered(await readChanges(services, eq(fleetChanges.userId, userId))));
 }
 
-/** Without those of whose hosts each is in a later one, too: who has confirmed that has confirmed what was before. */
+/** The changes that have a host which no later one has: a host that confirms a change has confirmed those before it, too. */
 function notCovered(changes: readonly Change[]): readonly Change[] {
   const later = new Set<number>();
   return changes.toReversed().filter(({ hosts }) => {

@@ -125,9 +125,11 @@ async function changeGrants(context: Context, userId: number, { find, detail = {
     const boundAfter = isBound ? await profilesElsewhere(op.tx, userId) : undefined;
     const bound = (id: number) => takesAway(boundBefore?.(id), boundAfter?.(id));
     const taken = [...planned.losing, ...planned.staying.filter(bound)].filter((id) => id !== LOCAL_HOST);
-    // A host that they had lost before, and that has not removed the account, lets them in as it did.
-    const lostBefore = (await leavingHosts(op.tx, user)).map(({ id }) => id);
-    if (taken.length > 0) noteLostHosts(op, user, [...new Set([...taken, ...lostBefore])]);
+    if (taken.length > 0) {
+      // A host that they had lost before, and that has not removed the account, lets them in as it did.
+      const lostBefore = (await leavingHosts(op.tx, user)).map(({ id }) => id);
+      noteLostHosts(op, user, [...new Set([...taken, ...lostBefore])]);
+    }
     const { before } = planned;
     op.record({ detail: { old_hosts: before.hosts.join(", "), old_groups: before.groups.join(", ") } });
     const after = await requireUser(op.tx, userId);
